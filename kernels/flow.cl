@@ -31,6 +31,27 @@ static inline real derivative(real before, real here, real after, real c, real p
     return UPWIND ? 2 * per_2h * (c > 0 ? here - before : after - here) : per_2h * (after - before);
 }
 
+/* Whether a node's own velocity carries what is there; else psi does. */
+#define OWN_VELOCITY(n) (!(CONSERVATIVE && ((n) & NODE_OMEGA)))
+
+/* a f_x + b f_y, in whichever dimension there are two neighbours. (a, b): the velocity of the stream function psi; (u,
+ * v): the one that upwind differences look at. In the fluid, CONSERVATIVE: (a f)_x + (b f)_y by central differences of
+ * psi at the neighbours, which is free of divergence and so leaves differences of f alone. */
+static inline real convection(global const real *f, global const real *psi, index_t at, int n, int inner_x,
+                              int inner_y, real u, real v, real a, real b)
+{
+    if (!OWN_VELOCITY(n)) {
+        const real sw = psi[at - PITCH - 1], se = psi[at - PITCH + 1], nw = psi[at + PITCH - 1],
+                   ne = psi[at + PITCH + 1];
+        const real x = (ne - se) * (f[at + 1] - f[at]) + (nw - sw) * (f[at] - f[at - 1]);
+        const real y = (ne - nw) * (f[at + PITCH] - f[at]) + (se - sw) * (f[at] - f[at - PITCH]);
+        return (PER_2H_X * PER_2H_Y) * (x - y);
+    }
+    const real x = inner_x ? derivative(f[at - 1], f[at], f[at + 1], u, PER_2H_X) : 0;
+    const real y = inner_y ? derivative(f[at - PITCH], f[at], f[at + PITCH], v, PER_2H_Y) : 0;
+    return a * x + b * y;
+}
+
 /* Distance to the node next to the border, and the velocity out of the domain there. */
 #define INNER(side) ((side) == 0 ? 1 : (side) == 1 ? -1 : (side) == 2 ? PITCH : -PITCH)
 #define OUTWARDS(side, u, v) ((side) == 0 ? -(u) : (side) == 1 ? (u) : (side) == 2 ? -(v) : (v))
@@ -45,19 +66,18 @@ static inline real convective_outflow(int side, real u, real v)
 
 #if HEAT
 /* Right-hand side of (1), by control volumes; zero where T is given. The solution starts from T. */
-INLINED void advect_heat(int i, int j, global const real *T, global const real *velocity, global const int *node,
-                         global const uchar *stencil, global real *rhs, global real *next)
+INLINED void advect_heat(int i, int j, global const real *T, global const real *psi, global const real *velocity,
+                         global const int *node, global const uchar *stencil, global real *rhs, global real *next)
 {
     const index_t at = AT(i, j);
     const int n = node[at], s = stencil[at], side = n / NODE_SIDE & 3;
     const real t = T[at];
     real sum = 0;
     if (s) {
-        const real u = velocity[at], v = velocity[at + PLANE];
+        const int own = OWN_VELOCITY(n);
+        const real u = own ? velocity[at] : 0, v = own ? velocity[at + PLANE] : 0;
         const int inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
-        const real t_x = inner_x ? derivative(T[at - 1], t, T[at + 1], u, PER_2H_X) : 0;
-        const real t_y = inner_y ? derivative(T[at - PITCH], t, T[at + PITCH], v, PER_2H_Y) : 0;
-        real moved = t - DT * (u * t_x + v * t_y);
+        real moved = t - DT * convection(T, psi, at, n, inner_x, inner_y, u, v, u, v);
         if (n & NODE_OUTFLOW)
             moved = moved - convective_outflow(side, u, v) * (t - T[at + INNER(side)]);
         sum = stencil_area(s) * moved + GIVEN(T, n, HEAT_GIVEN, s, A_X, A_Y);
@@ -66,19 +86,20 @@ INLINED void advect_heat(int i, int j, global const real *T, global const real *
     next[at] = t;
 }
 
-kernel void flow_advect_heat(global const real *restrict T, global const real *restrict velocity,
-                             global const int *restrict node, global const uchar *restrict stencil,
-                             global real *restrict rhs, global real *restrict next)
+kernel void flow_advect_heat(global const real *restrict T, global const real *restrict psi,
+                             global const real *restrict velocity, global const int *restrict node,
+                             global const uchar *restrict stencil, global real *restrict rhs,
+                             global real *restrict next)
 {
     CELL(i, j);
-    advect_heat(i, j, T, velocity, node, stencil, rhs, next);
+    advect_heat(i, j, T, psi, velocity, node, stencil, rhs, next);
 }
 #endif
 
 /* Right-hand side of (2); zero where omega is no unknown. The solution starts from omega. */
-INLINED void advect_vorticity(int i, int j, global const real *omega, global const real *velocity,
-                              global const real *T, global const int *node, global const uchar *stencil,
-                              global real *rhs, global real *next)
+INLINED void advect_vorticity(int i, int j, global const real *omega, global const real *psi,
+                              global const real *velocity, global const real *T, global const int *node,
+                              global const uchar *stencil, global real *rhs, global real *next)
 {
     const index_t at = AT(i, j);
     const int n = node[at];
@@ -87,9 +108,7 @@ INLINED void advect_vorticity(int i, int j, global const real *omega, global con
     if (n & NODE_OMEGA) {
         const int s = stencil[at];
         const real u = velocity[at], v = velocity[at + PLANE];
-        const real w_x = derivative(omega[at - 1], w, omega[at + 1], u, PER_2H_X);
-        const real w_y = derivative(omega[at - PITCH], w, omega[at + PITCH], v, PER_2H_Y);
-        sum = w - DT * (u * w_x + v * w_y);
+        sum = w - DT * convection(omega, psi, at, n, 1, 1, u, v, u, v);
 #if HEAT
         sum = sum + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
 #endif
@@ -99,7 +118,8 @@ INLINED void advect_vorticity(int i, int j, global const real *omega, global con
     next[at] = w;
 }
 
-kernel void flow_advect_vorticity(global const real *restrict omega, global const real *restrict velocity,
+kernel void flow_advect_vorticity(global const real *restrict omega, global const real *restrict psi,
+                                  global const real *restrict velocity,
 #if HEAT
                                   global const real *restrict T,
 #endif
@@ -110,7 +130,7 @@ kernel void flow_advect_vorticity(global const real *restrict omega, global cons
 #if !HEAT
     global const real *T = 0;
 #endif
-    advect_vorticity(i, j, omega, velocity, T, node, stencil, rhs, next);
+    advect_vorticity(i, j, omega, psi, velocity, T, node, stencil, rhs, next);
 }
 
 /* Right-hand side of (3), and the start value 2 psi - psi_before. */
@@ -132,7 +152,8 @@ kernel void flow_poisson_source(global const real *restrict omega, global const 
 }
 
 /* Thom (1933) or Woods (1954) in one form, from the node next to the wall: omega_w = -WALL (psi_1 - psi_w) - WALL_OMEGA
- * omega_1, without the slip of a moving wall. */
+ * omega_1, without the share of the velocity that is given there: OF_WALL of the array `moving`. */
+#define OF_WALL(side) ((side) * (GNX > GNY ? GNX : GNY) + ((side) < 2 ? Y0 + j : X0 + i))
 #define WALL_FORMULA(wall, to) (-(wall) * (psi[at + (to)] - psi[at]) - WALL_OMEGA * next[at + (to)])
 
 /* At a node of a body: the mean of the formula over the fluid neighbours. */
@@ -159,8 +180,9 @@ static inline real body_vorticity(global const real *psi, global const real *nex
  * residual is the change that an explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the
  * fluid, dt nu / h^2 (formula - omega) at walls and on bodies, the rate at which the difference spreads to the next
  * node; see docs/flow.md. */
-INLINED void wall_vorticity(global const real *psi, global const real *next, global const real *T, index_t at, int n,
-                            real *omega_here, real *u_here, real *v_here, real *residual_here)
+INLINED void wall_vorticity(int i, int j, global const real *psi, global const real *next, global const real *T,
+                            global const real *moving, index_t at, int n, real *omega_here, real *u_here,
+                            real *v_here, real *residual_here)
 {
     const int side = n / NODE_SIDE & 3;
     const real old = *omega_here;
@@ -170,14 +192,12 @@ INLINED void wall_vorticity(global const real *psi, global const real *next, glo
         u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
         v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
         residual = (NU_X * ((west - w) + (east - w)) + NU_Y * ((south - w) + (north - w))) -
-               DT * (u * derivative(west, w, east, u, PER_2H_X) + v * derivative(south, w, north, v, PER_2H_Y));
+                   DT * convection(next, psi, at, n, 1, 1, u, v, u, v);
 #if HEAT
         residual = residual + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
 #endif
     } else if (n & NODE_WALL) { /* the velocity is the wall's own */
-        const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
-        const real slip = (side < 2 ? SLIP_X * v : SLIP_Y * u);
-        const real wall = formula - (side == 0 || side == 3 ? slip : -slip);
+        const real wall = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side)) + moving[OF_WALL(side)];
         w = old + THETA * (wall - old);
         residual = (side < 2 ? NU_X : NU_Y) * (wall - old);
     } else if (n & NODE_BODY) { /* at rest; the mean of the formula over the fluid neighbours */
@@ -212,8 +232,9 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
 #if HEAT
                                 global const real *restrict T, global const uchar *restrict stencil,
 #endif
-                                global const int *restrict node, global real *restrict omega,
-                                global real *restrict velocity, global acc *restrict partials, int summed)
+                                global const int *restrict node, global const real *restrict moving,
+                                global real *restrict omega, global real *restrict velocity,
+                                global acc *restrict partials, int summed)
 {
     local acc residuals[LANES], sizes[LANES], speeds[LANES];
 #if !HEAT
@@ -229,7 +250,7 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
         const index_t at = AT(i, j);
         const int n = node[at];
         real w = omega[at], u = velocity[at], v = velocity[at + PLANE], residual;
-        wall_vorticity(psi, next, T, at, n, &w, &u, &v, &residual);
+        wall_vorticity(i, j, psi, next, T, moving, at, n, &w, &u, &v, &residual);
         omega[at] = w;
         velocity[at] = u;
         velocity[at + PLANE] = v;
@@ -240,13 +261,11 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
         const int s = stencil[at], side = n / NODE_SIDE & 3;
         if (s) {
             const int inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
-            const real t = T[at], t_x = inner_x ? derivative(T[at - 1], t, T[at + 1], u, PER_2H_X) : 0;
-            const real t_y = inner_y ? derivative(T[at - PITCH], t, T[at + PITCH], v, PER_2H_Y) : 0;
             real heat = ((FLUX(T, A_X, s, 0, 2, -1) + FLUX(T, A_X, s, 1, 3, 1)) +
                          (FLUX(T, A_Y, s, 0, 1, -PITCH) + FLUX(T, A_Y, s, 2, 3, PITCH))) / stencil_area(s) -
-                        DT * (u * t_x + v * t_y);
+                        DT * convection(T, psi, at, n, inner_x, inner_y, u, v, u, v);
             if (n & NODE_OUTFLOW)
-                heat = heat - convective_outflow(side, u, v) * (t - T[at + INNER(side)]);
+                heat = heat - convective_outflow(side, u, v) * (T[at] - T[at + INNER(side)]);
             heats[lane] += heat * heat;
         }
 #endif
@@ -385,20 +404,11 @@ static inline void velocity_of(global const real *psi, index_t at, int n, real *
         *v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
 }
 
-/* u f_x + v f_y with the differences of the scheme, in whichever dimension there are two neighbours; a, b: the velocity
- * that is multiplied with. */
-static inline real convection(global const real *f, index_t at, int inner_x, int inner_y, real u, real v, real a,
-                              real b)
-{
-    const real x = inner_x ? derivative(f[at - 1], f[at], f[at + 1], u, PER_2H_X) : 0;
-    const real y = inner_y ? derivative(f[at - PITCH], f[at], f[at + PITCH], v, PER_2H_Y) : 0;
-    return a * x + b * y;
-}
-
-/* What omega = w changes by in a step, linear in w, psi, T and the slip of walls: diffusion, convection and buoyancy in
- * the fluid, what the formula asks for at walls and on bodies, what flows out. */
-static inline real vorticity_change(global const real *w, global const real *psi, global const real *T, index_t at,
-                                    int n, real u, real v, real slip_u, real slip_v, real scale)
+/* What omega = w changes by in a step, linear in w, psi, T and what walls move: diffusion, convection by the stream
+ * function `stream` and buoyancy in the fluid, what the formula asks for at walls and on bodies, what flows out. */
+static inline real vorticity_change(global const real *w, global const real *psi, global const real *T,
+                                    global const real *stream, index_t at, int n, real u, real v, real moving,
+                                    real scale)
 {
     const int side = n / NODE_SIDE & 3;
     const real nu_x = scale * NU_X, nu_y = scale * NU_Y;
@@ -406,13 +416,12 @@ static inline real vorticity_change(global const real *w, global const real *psi
     if (n & NODE_OMEGA) {
         const real diffusion = nu_x * ((w[at - 1] - w[at]) + (w[at + 1] - w[at])) +
                                nu_y * ((w[at - PITCH] - w[at]) + (w[at + PITCH] - w[at]));
-        const real change = diffusion - DT * convection(w, at, 1, 1, u, v, u, v);
+        const real change = diffusion - DT * convection(w, stream, at, n, 1, 1, u, v, u, v);
         return HEAT ? change + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1])) : change;
     }
     if (n & NODE_WALL) {
-        const real slip = side < 2 ? SLIP_X * slip_v : SLIP_Y * slip_u;
-        const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
-        return (side < 2 ? nu_x : nu_y) * ((formula - (side == 0 || side == 3 ? slip : -slip)) - w[at]);
+        const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side)) + moving;
+        return (side < 2 ? nu_x : nu_y) * (formula - w[at]);
     }
     if (n & NODE_BODY)
         return (nu_x > nu_y ? nu_x : nu_y) * (body_vorticity(psi, w, at, n) - w[at]);
@@ -420,22 +429,23 @@ static inline real vorticity_change(global const real *w, global const real *psi
 }
 
 /* The same for the temperature, where s says that it is an unknown. */
-static inline real heat_change(global const real *T, index_t at, int n, int s, int inner_x, int inner_y, real u, real v,
-                               real scale)
+static inline real heat_change(global const real *T, global const real *psi, index_t at, int n, int s, int inner_x,
+                               int inner_y, real u, real v, real scale)
 {
     const int side = n / NODE_SIDE & 3;
     const real flux = (FLUX(T, A_X, s, 0, 2, -1) + FLUX(T, A_X, s, 1, 3, 1)) +
                       (FLUX(T, A_Y, s, 0, 1, -PITCH) + FLUX(T, A_Y, s, 2, 3, PITCH));
     const real conduction = scale * (flux / stencil_area(s));
-    const real change = conduction - DT * convection(T, at, inner_x, inner_y, u, v, u, v);
+    const real change = conduction - DT * convection(T, psi, at, n, inner_x, inner_y, u, v, u, v);
     return n & NODE_OUTFLOW ? change - convective_outflow(side, u, v) * (T[at] - T[at + INNER(side)]) : change;
 }
 
 /* Velocities from psi, F into vector 0. Partial sums: those of flow_wall_vorticity in `sums`, |F|^2 in `norms`. */
 kernel void flow_newton_residual(global const real *restrict psi, global const real *restrict omega,
                                  global const real *restrict T, global const uchar *restrict stencil,
-                                 global const int *restrict node, global real *restrict velocity,
-                                 global real *restrict basis, real scale, real weight, global acc *restrict sums,
+                                 global const int *restrict node, global const real *restrict moving,
+                                 global real *restrict velocity, global real *restrict basis, real scale,
+                                 real weight, global acc *restrict sums,
                                  global acc *restrict norms)
 {
     local acc residuals[LANES], sizes[LANES], speeds[LANES], heats[LANES], all[LANES];
@@ -449,7 +459,8 @@ kernel void flow_newton_residual(global const real *restrict psi, global const r
         const int n = node[at];
         real u = velocity[at], v = velocity[at + PLANE];
         velocity_of(psi, at, n, &u, &v);
-        const real f = vorticity_change(omega, psi, T, at, n, u, v, u, v, scale);
+        const real moves = n & NODE_WALL ? moving[OF_WALL(n / NODE_SIDE & 3)] : 0;
+        const real f = vorticity_change(omega, psi, T, psi, at, n, u, v, moves, scale);
         real sum = f * f;
         basis[at] = f;
         velocity[at] = u;
@@ -459,7 +470,7 @@ kernel void flow_newton_residual(global const real *restrict psi, global const r
         speeds[lane] = larger(speeds[lane], fabs(u) + fabs(v));
 #if HEAT
         const int s = stencil[at], inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
-        const real heat = s ? heat_change(T, at, n, s, inner_x, inner_y, u, v, scale) : 0, weighed = weight * heat;
+        const real heat = s ? heat_change(T, psi, at, n, s, inner_x, inner_y, u, v, scale) : 0, weighed = weight * heat;
         basis[at + PLANE] = weighed;
         heats[lane] += heat * heat;
         sum = sum + weighed * weighed;
@@ -523,21 +534,23 @@ kernel void flow_newton_poisson(global const real *restrict d_omega, global cons
 }
 
 /* Vector k = J (d_omega, d_psi, d_heat). */
-kernel void flow_newton_jacobian(global const real *restrict omega, global const real *restrict T,
-                                 global const real *restrict velocity, global const real *restrict d_omega,
-                                 global const real *restrict d_psi, global const real *restrict d_heat,
-                                 global const uchar *restrict stencil, global const int *restrict node,
-                                 global real *restrict basis, int k, real scale, real weight)
+kernel void flow_newton_jacobian(global const real *restrict omega, global const real *restrict psi,
+                                 global const real *restrict T, global const real *restrict velocity,
+                                 global const real *restrict d_omega, global const real *restrict d_psi,
+                                 global const real *restrict d_heat, global const uchar *restrict stencil,
+                                 global const int *restrict node, global real *restrict basis, int k, real scale,
+                                 real weight)
 {
     CELL(i, j);
     const index_t at = AT(i, j);
     const int n = node[at], side = n / NODE_SIDE & 3;
-    const real u = velocity[at], v = velocity[at + PLANE], out = convective_outflow(side, u, v);
+    const int own = OWN_VELOCITY(n);
+    const real u = own ? velocity[at] : 0, v = own ? velocity[at + PLANE] : 0, out = convective_outflow(side, u, v);
     real du = 0, dv = 0;
     velocity_of(d_psi, at, n, &du, &dv);
-    real change = vorticity_change(d_omega, d_psi, d_heat, at, n, u, v, 0, 0, scale);
+    real change = vorticity_change(d_omega, d_psi, d_heat, psi, at, n, u, v, 0, scale);
     if (n & NODE_OMEGA)
-        change = change - DT * convection(omega, at, 1, 1, u, v, du, dv);
+        change = change - DT * convection(omega, d_psi, at, n, 1, 1, u, v, du, dv);
     else if ((n & NODE_OUTFLOW) && !(out > 0))
         change = -d_omega[at]; /* F does not depend on it: it stays */
     const real d_out = out > 0 && out < 1 ? (side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, du, dv) : 0;
@@ -548,8 +561,8 @@ kernel void flow_newton_jacobian(global const real *restrict omega, global const
     const int s = stencil[at], inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
     real heat = 0;
     if (s) {
-        heat = heat_change(d_heat, at, n, s, inner_x, inner_y, u, v, scale) -
-               DT * convection(T, at, inner_x, inner_y, u, v, du, dv);
+        heat = heat_change(d_heat, psi, at, n, s, inner_x, inner_y, u, v, scale) -
+               DT * convection(T, d_psi, at, n, inner_x, inner_y, u, v, du, dv);
         if (n & NODE_OUTFLOW)
             heat = heat - d_out * (T[at] - T[at + INNER(side)]);
     }

@@ -50,7 +50,8 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
 #define LOCAL_AND_GLOBAL barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
 /* run: 0 for meetings alone, which prove that the work-groups run side by side. totals[4]: 1 where they did not. */
-kernel void flow_step(global real *omega, global real *next, global real *psi, global real *velocity,
+kernel void flow_step(global real *omega, global real *next, global const real *psi_before, global real *psi,
+                      global real *velocity, global const real *restrict moving,
 #if HEAT
                       global real *T, global real *T_next, global const uchar *heat_stencil,
 #endif
@@ -78,7 +79,7 @@ kernel void flow_step(global real *omega, global real *next, global real *psi, g
     {
         for (int j = hy.first + 2 * pair; j < min(hy.first + 2 * pair + 2, hy.first + hy.count); j++)
             FOR_ITEMS(i, NX)
-        advect_heat(i, j, T, velocity, node, heat_stencil, rhs, T_next);
+        advect_heat(i, j, T, psi_before, velocity, node, heat_stencil, rhs, T_next);
         LOCAL_AND_GLOBAL
         forward_rows(rhs, coefficients, COEFFICIENTS_PITCH, 2 * pair, hx, hy, heat_along_x, z);
         LOCAL_AND_GLOBAL
@@ -107,7 +108,7 @@ kernel void flow_step(global real *omega, global real *next, global real *psi, g
         /* The rows of the border, which are copied, go with the first and the last. */
         for (int j = pair == 0 ? 0 : 2 * pair + 1; j < min(2 * pair + 3 + (pair == row_pairs - 1), NY); j++)
             FOR_ITEMS(i, NX)
-        advect_vorticity(i, j, omega, velocity, T_next, node, stencil, rhs, next);
+        advect_vorticity(i, j, omega, psi_before, velocity, T_next, node, stencil, rhs, next);
         LOCAL_AND_GLOBAL
         forward_rows(rhs, coefficients, COEFFICIENTS_PITCH, 2 * pair, x, y, along_x, z);
         LOCAL_AND_GLOBAL
@@ -144,7 +145,7 @@ kernel void flow_step(global real *omega, global real *next, global real *psi, g
         {
             const index_t at = AT(i, j);
             real w = omega[at], u = velocity[at], v = velocity[at + PLANE], residual;
-            wall_vorticity(psi, next, T_next, at, node[at], &w, &u, &v, &residual);
+            wall_vorticity(i, j, psi, next, T_next, moving, at, node[at], &w, &u, &v, &residual);
             omega[at] = w;
             velocity[at] = u;
             velocity[at + PLANE] = v;

@@ -23,9 +23,12 @@
       .def_text = "parabolic", .list = list_, .only = at ".kind=inflow", .help = "of an inflow" },                 \
     { .name = at ".heat", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_HEATS),                                \
       .def_text = "insulated", .list = list_, .only = at ".kind=wall|slip",                                        \
-      .help = "of a wall or slip; an inflow has its temperature, an outflow takes what arrives" },                 \
+      .help = "of a wall or slip; what flows in has its temperature, an outflow takes what arrives" },                 \
     { .name = at ".temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6, .list = list_,         \
-      .only = at ".kind=inflow or " at ".heat=given", .help = "of an inflow, and where heat is given" }
+      .only = at ".kind=inflow|velocity or " at ".heat=given",                                                     \
+      .help = "of what flows in, and where heat is given" },                                                       \
+    { .name = at ".file", .type = BN_KEY_TEXT, .def_text = "", .list = list_, .only = at ".kind=velocity",         \
+      .help = "CSV file of the place along +x or +y [m], u and v [m s-1]; relative to the case file" }
 #define SPEED(at, along, def_, list_)                                                                              \
     { .name = at ".speed", .type = BN_KEY_REAL, .unit = "m s-1", .def = def_, .min = -1e6, .max = 1e6,             \
       .list = list_, .only = at ".kind=wall|inflow",                                                               \
@@ -91,9 +94,11 @@ static const bn_key schema[] = {
       .only = "solver.steady=march",
       .help = "time step; 0: nine tenths of the stability limit, at most the time to cross a cell" },
     { .name = "solver.convection", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_CONVECTIONS),
-      .def_text = "central", .help = "difference for the convective term: second or first order" },
+      .def_text = "conservative",
+      .help = "(u f)_x + (v f)_y by central differences; u f_x + v f_y by central ones, or by upwind ones, of first "
+              "order" },
     { .name = "solver.wall_vorticity", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_WALL_VORTICITIES),
-      .def_text = "thom", .help = "formula for the vorticity at walls" },
+      .def_text = "woods", .help = "formula for the vorticity at walls: locally of first or of second order" },
     { .name = "solver.wall_relaxation", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
       .only = "solver.steady=march",
       .help = "share of the formula's change that the wall vorticity takes per step; 0: as much as is stable" },
@@ -128,20 +133,20 @@ static const bn_key schema[] = {
 /* clang-format on */
 
 static const bn_kernel_desc kernels[] = {
-    { "flow_advect_heat", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 24 } },
-    { "flow_advect_vorticity", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 14 } },
+    { "flow_advect_heat", BN_PER_CELL, { .reads = 3.25, .writes = 2, .flops = 33 } },
+    { "flow_advect_vorticity", BN_PER_CELL, { .reads = 3.25, .writes = 2, .flops = 23 } },
     { "flow_poisson_source", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 7 } },
-    { "flow_wall_vorticity", BN_PER_BLOCK, { .reads = 6, .writes = 3, .flops = 32 } },
+    { "flow_wall_vorticity", BN_PER_BLOCK, { .reads = 6, .writes = 3, .flops = 41 } },
     { "flow_step", BN_SIDE_BY_SIDE, { .reads = 10, .writes = 8, .flops = 500 } },
     { "flow_total_residual", BN_ONCE, { 0, 0, 0 } },
     { "flow_body_pressure", BN_PER_BLOCK, { .reads = 3, .writes = 0, .flops = 0 } },
     { "flow_body_constants", BN_ONCE, { 0, 0, 0 } },
     { "flow_add_influence", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
-    { "flow_newton_residual", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 32 } },
+    { "flow_newton_residual", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 41 } },
     { "flow_newton_heat_source", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 2 } },
     { "flow_newton_vorticity_source", BN_PER_CELL, { .reads = 1.75, .writes = 1, .flops = 3 } },
     { "flow_newton_poisson", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 1 } },
-    { "flow_newton_jacobian", BN_PER_CELL, { .reads = 6, .writes = 1, .flops = 40 } },
+    { "flow_newton_jacobian", BN_PER_CELL, { .reads = 5, .writes = 1, .flops = 58 } },
     { 0 },
 };
 
@@ -164,7 +169,8 @@ static double prescribed_drop(const flow *s)
 {
     double low = s->config.start_temperature, high = low;
     for (int i = 0; i < s->border.pieces; i++)
-        if (s->border.piece[i].kind == FLOW_INFLOW || s->border.piece[i].heat == FLOW_GIVEN) {
+        if (s->border.piece[i].kind == FLOW_INFLOW || s->border.piece[i].kind == FLOW_VELOCITY ||
+            s->border.piece[i].heat == FLOW_GIVEN) {
             low = fmin(low, s->border.piece[i].temperature);
             high = fmax(high, s->border.piece[i].temperature);
         }
@@ -196,13 +202,15 @@ static void choose_step(const bn_case *c, flow *s)
     if (s->config.start == FLOW_VORTEX)
         s->config.speed = fmax(s->config.speed, s->config.strength * pi / fmin(s->config.size[0], s->config.size[1]));
     const double speed = expected_speed(s), least = s->config.a > 0 ? fmin(s->config.nu, s->config.a) : s->config.nu;
-    const double limit = speed == 0 ? HUGE_VAL : s->config.upwind ? h / (sqrt(2) * speed) : 2 * least / (speed * speed);
+    const double limit = speed == 0                            ? HUGE_VAL
+                         : s->config.convection == FLOW_UPWIND ? h / (sqrt(2) * speed)
+                                                               : 2 * least / (speed * speed);
     const double cross = speed == 0 ? h * h / fmax(s->config.nu, s->config.a) : h / speed;
     double dt = bn_case_real(c, "time.dt");
     if (dt > limit * (1 + 1e-9))
         (void)bn_case_reject(c, "time.dt", "0 chooses it",
                              "unstable: with %s convection at %g m/s at most %.4g s are possible",
-                             s->config.upwind ? "upwind" : "explicit central", speed, limit);
+                             s->config.convection == FLOW_UPWIND ? "upwind" : "explicit central", speed, limit);
     if (dt == 0)
         dt = fmin(0.9 * limit, cross);
     const double diffusion_number = s->config.nu * dt / (h * h), most = wall_limit(diffusion_number, s->config.woods);
@@ -234,8 +242,6 @@ static void set_constants(flow *s)
     k->wall_x = wall * k->per_h2_x;
     k->wall_y = wall * k->per_h2_y;
     k->wall_omega = s->config.woods ? 0.5 : 0;
-    k->slip_x = wall / s->config.h[0];
-    k->slip_y = wall / s->config.h[1];
     k->courant_x = k->dt / s->config.h[0];
     k->courant_y = k->dt / s->config.h[1];
     k->body_x = s->config.h[1] / s->config.h[0];
@@ -249,7 +255,8 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
 {
     BN_TRY(bn_plan_constants(p, BN_CONSTANT_NAMES(FLOW_CONSTANTS), (const double *)&s->k));
     BN_TRY(bn_plan_codes(p, BN_CODES(FLOW_NODE_CODES)));
-    BN_TRY(bn_plan_define_int(p, "UPWIND", s->config.upwind));
+    BN_TRY(bn_plan_define_int(p, "UPWIND", s->config.convection == FLOW_UPWIND));
+    BN_TRY(bn_plan_define_int(p, "CONSERVATIVE", s->config.convection == FLOW_CONSERVATIVE));
     BN_TRY(bn_plan_define_int(p, "HEAT", s->config.a > 0));
     BN_TRY(bn_plan_define_int(p, "NEWTON", s->newton.on));
     BN_TRY(flow_plan_one_launch(s, p));
@@ -454,7 +461,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->config.start_temperature = bn_case_real(c, "initial.temperature");
     s->config.heat_mode = (flow_heat_mode)bn_case_choice(c, "initial.heat");
     s->config.heat_amplitude = bn_case_real(c, "initial.heat_amplitude");
-    s->config.upwind = bn_case_choice(c, "solver.convection") == FLOW_UPWIND;
+    s->config.convection = (flow_convection)bn_case_choice(c, "solver.convection");
     s->config.woods = bn_case_choice(c, "solver.wall_vorticity") == FLOW_WOODS;
     s->config.steady = bn_case_real(c, "solver.steady_tolerance");
     s->newton.on = bn_case_choice(c, "solver.steady") == FLOW_NEWTON;
@@ -474,6 +481,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     choose_step(c, s);
     set_constants(s);
     flow_set_tolerance(s, s->config.cg_tolerance);
+    BN_TRY(flow_plan_moving(p, s));
     BN_TRY(flow_plan_systems(c, p, s));
     if (s->newton.on)
         BN_TRY(flow_newton_plan(c, s, p));

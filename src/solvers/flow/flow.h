@@ -4,17 +4,20 @@
 
 #include "flow_newton.h"
 #include "numerics/linear.h"
+#include "sim/inputs.h"
 #include "sim/solver.h"
 
 /* The choices of the case's keys. */
 #define FLOW_SIDE_NAMES(X) X(FLOW_LEFT, "left") X(FLOW_RIGHT, "right") X(FLOW_BOTTOM, "bottom") X(FLOW_TOP, "top")
-#define FLOW_KINDS(X) X(FLOW_WALL, "wall") X(FLOW_SLIP, "slip") X(FLOW_INFLOW, "inflow") X(FLOW_OUTFLOW, "outflow")
+#define FLOW_KINDS(X)    \
+    X(FLOW_WALL, "wall") \
+    X(FLOW_SLIP, "slip") X(FLOW_INFLOW, "inflow") X(FLOW_OUTFLOW, "outflow") X(FLOW_VELOCITY, "velocity")
 #define FLOW_PROFILES(X) X(FLOW_PARABOLIC, "parabolic") X(FLOW_UNIFORM, "uniform")
 #define FLOW_HEATS(X) X(FLOW_INSULATED, "insulated") X(FLOW_GIVEN, "given")
 #define FLOW_SHAPES(X) X(FLOW_NO_SHAPE, "none") X(FLOW_ELLIPSE, "ellipse") X(FLOW_RECTANGLE, "rectangle")
 #define FLOW_STARTS(X) X(FLOW_REST, "rest") X(FLOW_VORTEX, "vortex") X(FLOW_DEVELOPED, "developed")
 #define FLOW_HEAT_MODES(X) X(FLOW_EVEN, "even") X(FLOW_SINE, "sine") X(FLOW_COSINE, "cosine")
-#define FLOW_CONVECTIONS(X) X(FLOW_CENTRAL, "central") X(FLOW_UPWIND, "upwind")
+#define FLOW_CONVECTIONS(X) X(FLOW_CONSERVATIVE, "conservative") X(FLOW_CENTRAL, "central") X(FLOW_UPWIND, "upwind")
 #define FLOW_WALL_VORTICITIES(X) X(FLOW_THOM, "thom") X(FLOW_WOODS, "woods")
 #define FLOW_DIFFUSION_METHODS(X) X(FLOW_AUTO, "auto") X(FLOW_CG, "cg") X(FLOW_FFT, "fft")
 #define FLOW_POISSON_METHODS(X) FLOW_DIFFUSION_METHODS(X) X(FLOW_MULTIGRID, "multigrid")
@@ -67,6 +70,8 @@ typedef struct flow_piece {
     flow_profile profile;
     flow_heat heat;
     double speed, temperature;
+    const bn_input *table; /* of a given velocity: rows of place [m], u, v [m/s] */
+    double excess;         /* [m/s], added to its speed into the domain: what flows in must flow out */
 } flow_piece;
 
 /* Constants of the step. */
@@ -84,8 +89,6 @@ typedef struct flow_piece {
     X(wall_x, "2 / h_x^2 (Thom) or 3 / h_x^2 (Woods)")                                          \
     X(wall_y, "the same with h_y")                                                              \
     X(wall_omega, "0 or 1/2")                                                                   \
-    X(slip_x, "2 / h_x or 3 / h_x")                                                             \
-    X(slip_y, "the same with h_y")                                                              \
     X(courant_x, "dt / h_x")                                                                    \
     X(courant_y, "dt / h_y")                                                                    \
     X(buoyancy, "g beta [m s-2 K-1]")                                                           \
@@ -110,7 +113,8 @@ typedef struct flow_config {
     double temperature_scale;                 /* the same, or 1 K where there is none */
     flow_start start;
     flow_heat_mode heat_mode;
-    bool upwind, woods, buoyant;
+    flow_convection convection;
+    bool woods, buoyant;
     double dt_limit;       /* largest stable time step [s], infinite without motion */
     double roundoff;       /* unit roundoff of the case's precision */
     double steady;         /* steady_tolerance; 0: none */
@@ -122,6 +126,7 @@ typedef struct flow_config {
 typedef struct flow_border {
     flow_piece piece[FLOW_PIECES];
     int pieces;
+    double *moving; /* [s-1] of FLOW_SIDES times the longer side's nodes: what a given velocity adds to wall formulas */
     uint8_t *edge[FLOW_SIDES]; /* the piece that each node of a side belongs to */
     bool *solid;               /* nx * ny: the node is inside or on an obstacle; NULL without */
     uint8_t *body;             /* nx * ny: number of the body that is not connected to the border, from 1 */
@@ -180,6 +185,7 @@ typedef struct flow_device {
     bn_scalars *totals, *influence_inverse;
     bn_kernel *step; /* NULL: several launches */
     bn_device_array *step_tables[FLOW_STEP_TABLES];
+    bn_device_array *moving;
 } flow_device;
 
 typedef struct flow {
@@ -206,6 +212,14 @@ const flow_piece *flow_piece_at(const flow *, int side, uint32_t node);
 double flow_side_length(const flow *, int side); /* [m] */
 uint32_t flow_side_nodes(const flow *, int side);
 double flow_node_place(const flow *, int side, uint32_t node); /* [m] along the side */
+/* u and v that a piece's table gives at a place [m/s], linear between its rows, without the excess. */
+void flow_table_velocity(const flow_piece *, double place, double velocity[2]);
+/* Speed into the domain through a side with this velocity. */
+double flow_speed_inwards(int side, const double velocity[2]);
+/* Volume flux per depth into the domain through a piece up to a place along its side [m2/s]; not of outflows. */
+double flow_piece_flux(const flow_piece *, double place);
+/* Of the nodes of one side: what their velocity adds to the wall formula [s-1]. */
+const double *flow_moving(const flow *, int side);
 /* Net volume flux per depth that flows in [m2/s], outflows not counted. */
 double flow_net_inflow(const flow *);
 
@@ -213,6 +227,7 @@ double flow_net_inflow(const flow *);
 BN_CHECKED bn_status flow_read_mask(const bn_case *, bn_plan *, flow *);
 
 /* flow_border.c: what every node is, the matrices' bits (at plan), and the values at the border and at the start. */
+BN_CHECKED bn_status flow_plan_moving(bn_plan *, flow *);
 BN_CHECKED bn_status flow_plan_systems(const bn_case *, bn_plan *, flow *);
 BN_CHECKED bn_status flow_fill(bn_sim *, flow *);
 /* The stream function along the border, relative to the corner at the origin; nx * ny, other nodes untouched. */
@@ -237,8 +252,9 @@ void flow_set_tolerance(flow *, double tolerance);
 /* On a device: corrects psi on the bodies, and with it everywhere, from the vorticity and the temperature beside them;
  * of changes of all three: the change that follows. */
 BN_CHECKED bn_status flow_step_bodies(flow *, bn_field *psi, bn_field *omega, bn_field *T);
-/* flow_bodies.c: influence functions and influence matrix. `solve` solves the system of psi, from fields.rhs and the
- * start fields.next to fields.next. */
+/* flow_bodies.c: psi at the start; influence functions and influence matrix. `solve` solves the system of psi, from
+ * fields.rhs and the start fields.next to fields.next. */
+BN_CHECKED bn_status flow_setup_start(bn_sim *, flow *, bn_status (*solve)(flow *, const bn_cg_target *));
 BN_CHECKED bn_status flow_setup_bodies(bn_sim *, flow *, bn_status (*solve)(flow *, const bn_cg_target *));
 extern const bn_engine flow_engine;
 

@@ -1,5 +1,6 @@
-/* flow_bodies.c: bodies with fluid all around, on which the stream function is an unknown constant: their influence
- * functions and the inverse of the influence matrix (docs/flow.md). */
+/* flow_bodies.c: what is solved for before the first step (docs/flow.md): psi at the start, and for bodies with fluid
+ * all around, on which psi is an unknown constant, their influence functions and the inverse of the influence matrix.
+ */
 #include "flow.h"
 
 #include <math.h>
@@ -62,6 +63,43 @@ static bn_status invert_influence_matrix(bn_sim *sim, flow *s, const double *inf
     if (!invert(s->influence_inverse, n))
         return bn_fail(bn_sim_context(sim), BN_DIVERGED, "the stream function on the obstacles can't be found");
     return BN_OK;
+}
+
+/* The first step carries omega and T by psi: between what flows in and out it must be that of a flow, not 0. */
+bn_status flow_setup_start(bn_sim *sim, flow *s, bn_status (*solve)(flow *, const bn_cg_target *))
+{
+    const size_t points = (size_t)s->config.nx * s->config.ny;
+    const double k[4] = { s->k.per_h2_x, s->k.per_h2_x, s->k.per_h2_y, s->k.per_h2_y };
+    const long step[4] = { -1, 1, -(long)s->config.nx, (long)s->config.nx };
+    bool streams = false;
+    bn_status st = BN_OK;
+    for (int i = 0; i < s->border.pieces; i++)
+        streams = streams || s->border.piece[i].kind == FLOW_INFLOW || s->border.piece[i].kind == FLOW_VELOCITY;
+    if (!streams || s->newton.on || (s->config.start == FLOW_DEVELOPED && !s->border.solid))
+        return BN_OK;
+    double *psi = malloc(3 * points * sizeof *psi);
+    if (!psi)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the start of flow");
+    double *omega = psi + points, *rhs = omega + points;
+    BN_GO(bn_field_get(s->fields.psi, psi, points));
+    BN_GO(bn_field_get(s->fields.omega, omega, points));
+    for (size_t at = 0; at < points; at++) {
+        const unsigned bits = s->systems.bits[FLOW_PSI][at];
+        rhs[at] = 0;
+        for (unsigned cell = BN_CELL_SW; cell <= BN_CELL_NE; cell <<= 1)
+            rhs[at] += bits & cell ? 0.25 * omega[at] : 0;
+        for (int d = 0; d < 4 && bits; d++)
+            if (bn_stencil_face(bits, d) > 0 && !(bits & BN_LINK_WEST << d))
+                rhs[at] += k[d] * bn_stencil_face(bits, d) * psi[(size_t)((long)at + step[d])];
+    }
+    BN_GO(bn_field_set(s->fields.rhs, rhs, points));
+    BN_GO(bn_field_copy(s->fields.psi, s->fields.next));
+    BN_GO(solve(s, &s->systems.target[FLOW_PSI]));
+    BN_GO(bn_field_copy(s->fields.next, s->fields.psi));
+    BN_GO(bn_field_copy(s->fields.psi, s->fields.before));
+out:
+    free(psi);
+    return st;
 }
 
 bn_status flow_setup_bodies(bn_sim *sim, flow *s, bn_status (*solve)(flow *, const bn_cg_target *))

@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Share of an inflow's flux through its first part eta, 0 <= eta <= 1; symmetric about the middle. */
-static double cumulative(flow_profile profile, double eta)
-{
-    return profile == FLOW_UNIFORM ? eta : eta * eta * (3 - 2 * eta);
-}
-
 /* Speed over mean speed, and its derivative by eta. */
 static double shape(flow_profile profile, double eta) { return profile == FLOW_UNIFORM ? 1 : 6 * eta * (1 - eta); }
 static double slope(flow_profile profile, double eta) { return profile == FLOW_UNIFORM ? 0 : 6 * (1 - 2 * eta); }
@@ -37,13 +31,10 @@ static double flux_before(const flow *s, int side, double place)
     double sum = 0;
     for (int i = 0; i < s->border.pieces; i++) {
         const flow_piece *p = &s->border.piece[i];
-        const double eta = fmin(1, fmax(0, (place - p->from) / (p->to - p->from)));
-        if (p->side != side)
-            continue;
-        if (p->kind == FLOW_INFLOW)
-            sum += p->speed * (p->to - p->from) * cumulative(p->profile, eta);
-        else if (p->kind == FLOW_OUTFLOW)
-            sum -= flow_net_inflow(s) * eta;
+        if (p->side == side && p->kind == FLOW_OUTFLOW)
+            sum -= flow_net_inflow(s) * fmin(1, fmax(0, (place - p->from) / (p->to - p->from)));
+        else if (p->side == side)
+            sum += flow_piece_flux(p, place);
     }
     return sum;
 }
@@ -66,6 +57,50 @@ void flow_border_psi(const flow *s, double *psi)
     psi[0] = 0;
 }
 
+const double *flow_moving(const flow *s, int side)
+{
+    return s->border.moving + (size_t)side * (s->config.nx > s->config.ny ? s->config.nx : s->config.ny);
+}
+
+/* With U along +x or +y, psi_n = -s U inwards, s = 1 at the top and left, -1 at the bottom and right. Where something
+ * flows through, psi_nn = -omega - psi_tt, and with Woods psi_nnn = -omega_n - (psi_n)_tt; t: along the side. */
+bn_status flow_plan_moving(bn_plan *plan, flow *s)
+{
+    const size_t longer = s->config.nx > s->config.ny ? s->config.nx : s->config.ny;
+    const size_t points = (size_t)s->config.nx * s->config.ny;
+    const double wall = s->config.woods ? 3 : 2;
+    double *psi = NULL; /* where a velocity is given */
+    bool given = false;
+    BN_TRY(bn_plan_allocate(plan, FLOW_SIDES * longer * sizeof(double), (void **)&s->border.moving));
+    if (bn_plan_only_counts(plan, (double)points))
+        return BN_OK;
+    for (int i = 0; i < s->border.pieces; i++)
+        given = given || s->border.piece[i].kind == FLOW_VELOCITY;
+    if (given && !(psi = calloc(points, sizeof *psi)))
+        return bn_fail(bn_plan_context(plan), BN_MEMORY, "no memory for the border of flow");
+    if (given)
+        flow_border_psi(s, psi);
+    for (int side = 0; side < FLOW_SIDES; side++)
+        for (uint32_t m = 1; m + 1 < flow_side_nodes(s, side); m++) {
+            const flow_piece *p = flow_piece_at(s, side, m);
+            const bool vertical = side < FLOW_BOTTOM;
+            const double across = s->config.h[vertical ? 0 : 1], along = s->config.h[vertical ? 1 : 0];
+            const double sign = side == FLOW_LEFT || side == FLOW_TOP ? 1 : -1;
+            double U[3] = { p->speed, p->speed, p->speed }, psi_tt = 0;
+            for (uint32_t k = 0; k < 3 && psi && p->kind == FLOW_VELOCITY; k++) {
+                double velocity[2];
+                flow_table_velocity(p, flow_node_place(s, side, m - 1 + k), velocity);
+                U[k] = velocity[vertical];
+                psi_tt += (k == 1 ? -2 : 1) * psi[side_node(s, side, m - 1 + k)] / (along * along);
+            }
+            const double U_tt = s->config.woods ? (U[0] - 2 * U[1] + U[2]) / (along * along) : 0;
+            const double lid = sign * (0.5 * across * U_tt - wall / across * U[1]);
+            s->border.moving[(size_t)side * longer + m] = lid - 0.5 * wall * psi_tt;
+        }
+    free(psi);
+    return BN_OK;
+}
+
 /* The side of a node on the border, -1 inside, FLOW_SIDES in a corner. */
 static int side_of(const flow *s, uint32_t i, uint32_t j)
 {
@@ -84,7 +119,10 @@ static const flow_piece *piece_of(const flow *s, int side, uint32_t i, uint32_t 
 static bool solid_at(const flow *s, size_t at) { return s->border.solid && s->border.solid[at]; }
 
 /* Whether a piece prescribes the temperature. */
-static bool gives_heat(const flow_piece *p) { return p->kind == FLOW_INFLOW || p->heat == FLOW_GIVEN; }
+static bool gives_heat(const flow_piece *p)
+{
+    return p->kind == FLOW_INFLOW || p->kind == FLOW_VELOCITY || p->heat == FLOW_GIVEN;
+}
 
 /* Whether temperature is given at a node, and which: the mean of two sides in a corner. */
 static bool given_temperature(const flow *s, uint32_t i, uint32_t j, double *value)
@@ -293,7 +331,8 @@ static void set_nodes(void *user, size_t first, size_t end)
             if (side >= 0 && side < FLOW_SIDES) {
                 n |= side * FLOW_NODE_SIDE;
                 switch (piece_of(s, side, i, j)->kind) {
-                case FLOW_WALL: n |= FLOW_NODE_WALL; break;
+                case FLOW_WALL:
+                case FLOW_VELOCITY: n |= FLOW_NODE_WALL; break;
                 case FLOW_SLIP: n |= FLOW_NODE_SLIP; break;
                 case FLOW_OUTFLOW: n |= FLOW_NODE_OUTFLOW; break;
                 case FLOW_INFLOW: break;
@@ -321,6 +360,11 @@ static void set_border_motion(const flow *s, double *omega, double *u, double *v
                 continue;
             if (p->kind == FLOW_WALL) {
                 along[at] = p->speed;
+            } else if (p->kind == FLOW_VELOCITY) {
+                double velocity[2];
+                flow_table_velocity(p, flow_node_place(s, side, m), velocity);
+                u[at] = velocity[0];
+                v[at] = velocity[1];
             } else if (p->kind == FLOW_INFLOW) {
                 across[at] = inwards * p->speed * shape(p->profile, eta);
                 /* omega = v_x - u_y, with no change along the normal */

@@ -27,32 +27,45 @@ static double evaluate(const quadratic *q, double dx, double dy)
     return q->value + q->gx * dx + q->gy * dy + 0.5 * (q->hxx * dx * dx + q->hyy * dy * dy) + q->hxy * dx * dy;
 }
 
+/* Between the nodes around (i, j) inside: where the quadratic has its extremum, if it has one there. */
+static void between_nodes(const quadratic *q, double *dx, double *dy)
+{
+    const double det = q->hxx * q->hyy - q->hxy * q->hxy;
+    *dx = -(q->hyy * q->gx - q->hxy * q->gy) / det;
+    *dy = -(q->hxx * q->gy - q->hxy * q->gx) / det;
+    if (!(det > 0 && fabs(*dx) <= 1 && fabs(*dy) <= 1))
+        *dx = *dy = 0;
+}
+
+/* The least psi inside, and the largest, which may be the border's. */
 static bn_status measure_vortex(const flow *s, const double *psi, const double *omega, bn_results *results)
 {
     const size_t nx = s->config.nx, ny = s->config.ny;
-    size_t ci = 1, cj = 1;
-    double highest = psi[0];
-    for (size_t j = 0; j < ny; j++)
-        for (size_t i = 0; i < nx; i++) {
-            if (psi[j * nx + i] > highest)
-                highest = psi[j * nx + i];
-            if (i > 0 && j > 0 && i + 1 < nx && j + 1 < ny && psi[j * nx + i] < psi[cj * nx + ci])
-                ci = i, cj = j;
-        }
-    const quadratic q = fit(psi, nx, ci, cj), w = fit(omega, nx, ci, cj);
-    const double det = q.hxx * q.hyy - q.hxy * q.hxy;
-    double dx = 0, dy = 0;
-    if (det > 0 && q.hxx > 0) { /* a true minimum: the quadratic's own */
-        dx = -(q.hyy * q.gx - q.hxy * q.gy) / det;
-        dy = -(q.hxx * q.gy - q.hxy * q.gx) / det;
-        if (!(fabs(dx) <= 1 && fabs(dy) <= 1))
-            dx = dy = 0;
+    size_t ci = 1, cj = 1, high = 0;
+    for (size_t at = 0; at < nx * ny; at++) {
+        const size_t i = at % nx, j = at / nx;
+        if (psi[at] > psi[high])
+            high = at;
+        if (i > 0 && j > 0 && i + 1 < nx && j + 1 < ny && psi[at] < psi[cj * nx + ci])
+            ci = i, cj = j;
     }
+    const quadratic q = fit(psi, nx, ci, cj), w = fit(omega, nx, ci, cj);
+    double dx, dy, highest = psi[high];
+    between_nodes(&q, &dx, &dy);
     BN_TRY(bn_result(results, "psi_min", evaluate(&q, dx, dy)));
     BN_TRY(bn_result(results, "psi_min_x", ((double)ci + dx) * s->config.h[0]));
     BN_TRY(bn_result(results, "psi_min_y", ((double)cj + dy) * s->config.h[1]));
     BN_TRY(bn_result(results, "omega_at_psi_min", evaluate(&w, dx, dy)));
-    return bn_result(results, "psi_max", highest);
+    ci = high % nx, cj = high / nx;
+    dx = dy = 0;
+    if (ci > 0 && cj > 0 && ci + 1 < nx && cj + 1 < ny) {
+        const quadratic top = fit(psi, nx, ci, cj);
+        between_nodes(&top, &dx, &dy);
+        highest = evaluate(&top, dx, dy);
+    }
+    BN_TRY(bn_result(results, "psi_max", highest));
+    BN_TRY(bn_result(results, "psi_max_x", ((double)ci + dx) * s->config.h[0]));
+    return bn_result(results, "psi_max_y", ((double)cj + dy) * s->config.h[1]);
 }
 
 /* Extremum of a profile (sign -1: minimum, +1: maximum), between nodes by a parabola; at an end the node itself. */
@@ -255,8 +268,10 @@ bn_status flow_plan_results(const flow *s, bn_plan *p)
         { true, "psi_min", "m2 s-1", "smallest stream function, between nodes by a quadratic" },
         { true, "psi_min_x", "m", "its place" },
         { true, "psi_min_y", "m", "its place" },
-        { true, "psi_max", "m2 s-1", "largest stream function at a node" },
         { true, "omega_at_psi_min", "s-1", "vorticity there" },
+        { true, "psi_max", "m2 s-1", "largest stream function, between nodes likewise, or at the border" },
+        { true, "psi_max_x", "m", "its place" },
+        { true, "psi_max_y", "m", "its place" },
         { true, "u_min", "m s-1", "smallest u on the vertical centre line" },
         { true, "u_min_y", "m", "its place" },
         { true, "u_max", "m s-1", "largest u on the vertical centre line" },

@@ -86,8 +86,8 @@ static bn_status residual(bn_sim *sim, flow *s, double scale)
     BN_TRY(BN_RUN(w->residual, BN_READ(s->fields.psi, 1), BN_READ(s->fields.omega, 1),
                   BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1),
                   BN_READ(s->systems.work[s->config.a > 0 ? FLOW_HEAT : FLOW_PSI].bits, 0), BN_READ(s->fields.node, 0),
-                  BN_UPDATE(s->fields.velocity), BN_UPDATE(w->vectors), BN_REALV(scale), BN_REALV(w->weight),
-                  BN_PARTIALS(s->device.sums), BN_PARTIALS(w->norms)));
+                  BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.velocity), BN_UPDATE(w->vectors), BN_REALV(scale),
+                  BN_REALV(w->weight), BN_PARTIALS(s->device.sums), BN_PARTIALS(w->norms)));
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
     /* The temperature is first solved for by the preconditioner. */
     return bn_linear_reports(s->systems.solver, s->systems.report, w->products > 0 ? FLOW_SYSTEMS : FLOW_PSI + 1,
@@ -133,9 +133,9 @@ static bn_status precondition(flow *s, int k)
 static bn_status orthogonalise(flow *s, int k, int column)
 {
     flow_newton *w = &s->newton;
-    BN_TRY(BN_RUN(w->jacobian, BN_READ(s->fields.omega, 1), BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1),
-                  BN_READ(s->fields.velocity, 0), BN_READ(w->d_omega, 1), BN_READ(s->fields.before, 1),
-                  BN_READ(heat_or(s, w->d_heat, w->d_omega), 1),
+    BN_TRY(BN_RUN(w->jacobian, BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
+                  BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1), BN_READ(s->fields.velocity, 0),
+                  BN_READ(w->d_omega, 1), BN_READ(s->fields.before, 1), BN_READ(heat_or(s, w->d_heat, w->d_omega), 1),
                   BN_READ(s->systems.work[s->config.a > 0 ? FLOW_HEAT : FLOW_PSI].bits, 0), BN_READ(s->fields.node, 0),
                   BN_UPDATE(w->vectors), BN_I32V(k), BN_REALV(w->scale), BN_REALV(w->weight)));
     BN_TRY(BN_RUN(w->dots, BN_READ(w->vectors, 0), BN_I32V(k), BN_PARTIALS(w->products_of)));

@@ -4,10 +4,6 @@
 
 #include <math.h>
 
-typedef struct velocity {
-    real u, v;
-} velocity;
-
 static size_t points_of(const flow *s) { return (size_t)s->config.nx * s->config.ny; }
 
 static real *vector(const flow *s, int k)
@@ -34,19 +30,8 @@ static void velocity_of(const flow *s, const real *psi, size_t at, int n, veloci
         c->v = k->per_2h_x * (psi[at - 1] - psi[at + 1]);
 }
 
-/* a f_x + b f_y with the differences of the scheme for the velocity c, in whichever dimension there are two neighbours.
- */
-static real convection(const flow *s, const real *f, size_t at, velocity c, real a, real b)
-{
-    const constants *k = constants_of(s);
-    const size_t nx = s->config.nx, i = at % nx, j = at / nx;
-    const real x = i > 0 && i + 1 < nx ? derivative(s, f[at - 1], f[at], f[at + 1], c.u, k->per_2h_x) : 0;
-    const real y = j > 0 && j + 1 < s->config.ny ? derivative(s, f[at - nx], f[at], f[at + nx], c.v, k->per_2h_y) : 0;
-    return a * x + b * y;
-}
-
-static real vorticity_change(const flow *s, const real *w, const real *psi, const real *T, size_t at, int n, velocity c,
-                             velocity slip, real scale)
+static real vorticity_change(const flow *s, const real *w, const real *psi, const real *T, const real *stream,
+                             size_t at, int n, velocity c, real moving, real scale)
 {
     const constants *k = constants_of(s);
     const size_t nx = s->config.nx;
@@ -56,21 +41,19 @@ static real vorticity_change(const flow *s, const real *w, const real *psi, cons
     if (n & FLOW_NODE_OMEGA) {
         const real diffusion = nu_x * ((w[at - 1] - w[at]) + (w[at + 1] - w[at])) +
                                nu_y * ((w[at - nx] - w[at]) + (w[at + nx] - w[at]));
-        const real change = diffusion - k->dt * convection(s, w, at, c, c.u, c.v);
+        const real change = diffusion - k->dt * convection(s, w, stream, at, n, c, c);
         return T ? change + (k->dt * k->buoyancy) * (k->per_2h_x * (T[at + 1] - T[at - 1])) : change;
     }
     if (n & FLOW_NODE_WALL) {
-        const real moving = vertical ? k->slip_x * slip.v : k->slip_y * slip.u;
-        const real formula = wall_formula(s, psi, w, at, inner(s, at, side), vertical);
-        return (vertical ? nu_x : nu_y) *
-               ((formula - (side == FLOW_LEFT || side == FLOW_TOP ? moving : -moving)) - w[at]);
+        const real formula = wall_formula(s, psi, w, at, inner(s, at, side), vertical) + moving;
+        return (vertical ? nu_x : nu_y) * (formula - w[at]);
     }
     if (n & FLOW_NODE_BODY)
         return (nu_x > nu_y ? nu_x : nu_y) * (body_vorticity(s, psi, w, at, n) - w[at]);
     return n & FLOW_NODE_OUTFLOW ? -(convective_outflow(s, side, c.u, c.v) * (w[at] - w[inner(s, at, side)])) : 0;
 }
 
-static real heat_change(const flow *s, const real *T, size_t at, int n, velocity c, real scale)
+static real heat_change(const flow *s, const real *T, const real *psi, size_t at, int n, velocity c, real scale)
 {
     const constants *k = constants_of(s);
     const unsigned bits = s->systems.bits[FLOW_HEAT][at];
@@ -81,7 +64,7 @@ static real heat_change(const flow *s, const real *T, size_t at, int n, velocity
         if (bn_stencil_face(bits, d) > 0)
             flux[d] = (d < 2 ? k->a_x : k->a_y) * (real)bn_stencil_face(bits, d) * (T[other[d]] - T[at]);
     const real conduction = scale * (((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(bits));
-    const real change = conduction - k->dt * convection(s, T, at, c, c.u, c.v);
+    const real change = conduction - k->dt * convection(s, T, psi, at, n, c, c);
     return n & FLOW_NODE_OUTFLOW ? change - convective_outflow(s, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
                                  : change;
 }
@@ -120,11 +103,14 @@ static bn_status residual(bn_sim *sim, flow *s, double wide_scale)
         velocity_of(s, psi, at, node[at], &c);
         u[at] = c.u;
         v[at] = c.v;
-        f[at] = vorticity_change(s, omega, psi, T, at, node[at], c, c, scale);
+        const int side = node[at] / FLOW_NODE_SIDE & 3;
+        const size_t place = side < FLOW_BOTTOM ? at / s->config.nx : at % s->config.nx;
+        const real moving = node[at] & FLOW_NODE_WALL ? (real)flow_moving(s, side)[place] : 0;
+        f[at] = vorticity_change(s, omega, psi, T, psi, at, node[at], c, moving, scale);
         const real here = (real)fabs((double)c.u) + (real)fabs((double)c.v);
         speed = here > speed || !isfinite(here) ? here : speed;
         if (T) {
-            r->addends[at] = s->systems.bits[FLOW_HEAT][at] ? heat_change(s, T, at, node[at], c, scale) : 0;
+            r->addends[at] = s->systems.bits[FLOW_HEAT][at] ? heat_change(s, T, psi, at, node[at], c, scale) : 0;
             f[points + at] = weight * r->addends[at];
         }
     }
@@ -273,6 +259,7 @@ static void jacobian(const flow *s, real *out)
     const real *omega = bn_field_host(s->fields.omega), *d_omega = bn_field_host(s->newton.d_omega);
     const real *T = s->config.a > 0 ? bn_field_host(s->fields.T) : NULL;
     const real *d_heat = T ? bn_field_host(s->newton.d_heat) : NULL, *d_psi = bn_field_host(s->fields.before);
+    const real *psi = bn_field_host(s->fields.psi);
     const real *u = bn_field_host(s->fields.velocity), *v = u + points;
     const int32_t *node = bn_field_host(s->fields.node);
     for (size_t at = 0; at < points; at++) {
@@ -281,9 +268,9 @@ static void jacobian(const flow *s, real *out)
         const real left = convective_outflow(s, side, c.u, c.v);
         velocity d = { 0, 0 };
         velocity_of(s, d_psi, at, n, &d);
-        real change = vorticity_change(s, d_omega, d_psi, d_heat, at, n, c, (velocity){ 0, 0 }, scale);
+        real change = vorticity_change(s, d_omega, d_psi, d_heat, psi, at, n, c, 0, scale);
         if (n & FLOW_NODE_OMEGA)
-            change = change - k->dt * convection(s, omega, at, c, d.u, d.v);
+            change = change - k->dt * convection(s, omega, d_psi, at, n, c, d);
         else if ((n & FLOW_NODE_OUTFLOW) && !(left > 0))
             change = -d_omega[at];
         const real out_of = side == FLOW_LEFT ? -d.u : side == FLOW_RIGHT ? d.u : side == FLOW_BOTTOM ? -d.v : d.v;
@@ -295,7 +282,7 @@ static void jacobian(const flow *s, real *out)
             continue;
         real heat = 0;
         if (s->systems.bits[FLOW_HEAT][at]) {
-            heat = heat_change(s, d_heat, at, n, c, scale) - k->dt * convection(s, T, at, c, d.u, d.v);
+            heat = heat_change(s, d_heat, psi, at, n, c, scale) - k->dt * convection(s, T, d_psi, at, n, c, d);
             if (n & FLOW_NODE_OUTFLOW)
                 heat = heat - d_left * (T[at] - T[inner(s, at, side)]);
         }

@@ -76,20 +76,20 @@ static bn_status launch(flow *s, bool run)
     bn_field *border = f->psi_border ? f->psi_border : f->rhs;
     if (s->config.a > 0)
         return BN_RUN(
-            s->device.step, BN_UPDATE(f->omega), BN_UPDATE(f->next), BN_UPDATE(f->before), BN_UPDATE(f->velocity),
-            BN_UPDATE(f->T), BN_UPDATE(f->T_next), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(f->node, 0),
-            BN_READ(w->bits, 0), BN_UPDATE(f->rhs), BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0),
-            BN_ARRAY(t[STEP_TWIDDLE_X]), BN_ARRAY(t[STEP_TWIDDLE_Y]), BN_ARRAY(t[STEP_PICK_X]),
-            BN_ARRAY(t[STEP_PICK_Y]), BN_ARRAY(t[STEP_OMEGA_X]), BN_ARRAY(t[STEP_OMEGA_Y]), BN_ARRAY(t[STEP_PSI_X]),
-            BN_ARRAY(t[STEP_PSI_Y]), BN_ARRAY(t[STEP_HEAT_PICK_X]), BN_ARRAY(t[STEP_HEAT_PICK_Y]),
-            BN_ARRAY(t[STEP_HEAT_X]), BN_ARRAY(t[STEP_HEAT_Y]), BN_ARRAY(t[STEP_COEFFICIENTS]),
-            BN_ARRAY(t[STEP_MEETING]), BN_I32V(run), BN_SCALARS(s->device.totals));
-    return BN_RUN(s->device.step, BN_UPDATE(f->omega), BN_UPDATE(f->next), BN_UPDATE(f->before), BN_UPDATE(f->velocity),
-                  BN_READ(f->node, 0), BN_READ(w->bits, 0), BN_UPDATE(f->rhs), BN_UPDATE(w->q), BN_UPDATE(w->p),
-                  BN_READ(border, 0), BN_ARRAY(t[STEP_TWIDDLE_X]), BN_ARRAY(t[STEP_TWIDDLE_Y]),
-                  BN_ARRAY(t[STEP_PICK_X]), BN_ARRAY(t[STEP_PICK_Y]), BN_ARRAY(t[STEP_OMEGA_X]),
-                  BN_ARRAY(t[STEP_OMEGA_Y]), BN_ARRAY(t[STEP_PSI_X]), BN_ARRAY(t[STEP_PSI_Y]),
-                  BN_ARRAY(t[STEP_COEFFICIENTS]), BN_ARRAY(t[STEP_MEETING]), BN_I32V(run),
+            s->device.step, BN_UPDATE(f->omega), BN_UPDATE(f->next), BN_READ(f->psi, 1), BN_UPDATE(f->before),
+            BN_UPDATE(f->velocity), BN_ARRAY(s->device.moving), BN_UPDATE(f->T), BN_UPDATE(f->T_next),
+            BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(f->node, 0), BN_READ(w->bits, 0), BN_UPDATE(f->rhs),
+            BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0), BN_ARRAY(t[STEP_TWIDDLE_X]),
+            BN_ARRAY(t[STEP_TWIDDLE_Y]), BN_ARRAY(t[STEP_PICK_X]), BN_ARRAY(t[STEP_PICK_Y]), BN_ARRAY(t[STEP_OMEGA_X]),
+            BN_ARRAY(t[STEP_OMEGA_Y]), BN_ARRAY(t[STEP_PSI_X]), BN_ARRAY(t[STEP_PSI_Y]), BN_ARRAY(t[STEP_HEAT_PICK_X]),
+            BN_ARRAY(t[STEP_HEAT_PICK_Y]), BN_ARRAY(t[STEP_HEAT_X]), BN_ARRAY(t[STEP_HEAT_Y]),
+            BN_ARRAY(t[STEP_COEFFICIENTS]), BN_ARRAY(t[STEP_MEETING]), BN_I32V(run), BN_SCALARS(s->device.totals));
+    return BN_RUN(s->device.step, BN_UPDATE(f->omega), BN_UPDATE(f->next), BN_READ(f->psi, 1), BN_UPDATE(f->before),
+                  BN_UPDATE(f->velocity), BN_ARRAY(s->device.moving), BN_READ(f->node, 0), BN_READ(w->bits, 0),
+                  BN_UPDATE(f->rhs), BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0), BN_ARRAY(t[STEP_TWIDDLE_X]),
+                  BN_ARRAY(t[STEP_TWIDDLE_Y]), BN_ARRAY(t[STEP_PICK_X]), BN_ARRAY(t[STEP_PICK_Y]),
+                  BN_ARRAY(t[STEP_OMEGA_X]), BN_ARRAY(t[STEP_OMEGA_Y]), BN_ARRAY(t[STEP_PSI_X]),
+                  BN_ARRAY(t[STEP_PSI_Y]), BN_ARRAY(t[STEP_COEFFICIENTS]), BN_ARRAY(t[STEP_MEETING]), BN_I32V(run),
                   BN_SCALARS(s->device.totals));
 }
 

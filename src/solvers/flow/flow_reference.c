@@ -6,43 +6,37 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void advect_heat(const flow *s, const real *T, const real *u, const real *v, const int32_t *node, real *rhs,
-                        real *next)
+static void advect_heat(const flow *s, const real *T, const real *psi, const real *u, const real *v,
+                        const int32_t *node, real *rhs, real *next)
 {
     const constants *k = constants_of(s);
     const size_t nx = s->config.nx;
     for (size_t at = 0; at < nx * s->config.ny; at++) {
         const unsigned bits = s->systems.bits[FLOW_HEAT][at];
-        const size_t i = at % nx, j = at / nx;
+        const velocity c = { u[at], v[at] };
         const int n = node[at], side = n / FLOW_NODE_SIDE & 3;
         next[at] = T[at];
         rhs[at] = 0;
         if (!bits)
             continue;
-        const real t_x = i > 0 && i + 1 < nx ? derivative(s, T[at - 1], T[at], T[at + 1], u[at], k->per_2h_x) : 0;
-        const real t_y = j > 0 && j + 1 < s->config.ny
-                             ? derivative(s, T[at - nx], T[at], T[at + nx], v[at], k->per_2h_y)
-                             : 0;
-        real moved = T[at] - k->dt * (u[at] * t_x + v[at] * t_y);
+        real moved = T[at] - k->dt * convection(s, T, psi, at, n, c, c);
         if (n & FLOW_NODE_OUTFLOW)
             moved = moved - convective_outflow(s, side, u[at], v[at]) * (T[at] - T[inner(s, at, side)]);
         rhs[at] = area(bits) * moved + given(s, T, at, n, FLOW_HEAT_GIVEN, bits, k->a_x, k->a_y);
     }
 }
 
-static void advect_vorticity(const flow *s, const real *omega, const real *u, const real *v, const real *T,
-                             const int32_t *node, real *rhs, real *next)
+static void advect_vorticity(const flow *s, const real *omega, const real *psi, const real *u, const real *v,
+                             const real *T, const int32_t *node, real *rhs, real *next)
 {
     const constants *k = constants_of(s);
-    const size_t nx = s->config.nx;
-    for (size_t at = 0; at < nx * s->config.ny; at++) {
+    for (size_t at = 0; at < (size_t)s->config.nx * s->config.ny; at++) {
+        const velocity c = { u[at], v[at] };
         next[at] = omega[at];
         rhs[at] = 0;
         if (!(node[at] & FLOW_NODE_OMEGA))
             continue;
-        const real w_x = derivative(s, omega[at - 1], omega[at], omega[at + 1], u[at], k->per_2h_x);
-        const real w_y = derivative(s, omega[at - nx], omega[at], omega[at + nx], v[at], k->per_2h_y);
-        real sum = omega[at] - k->dt * (u[at] * w_x + v[at] * w_y);
+        real sum = omega[at] - k->dt * convection(s, omega, psi, at, node[at], c, c);
         if (T)
             sum = sum + (k->dt * k->buoyancy) * (k->per_2h_x * (T[at + 1] - T[at - 1]));
         rhs[at] = sum +
@@ -68,39 +62,37 @@ void BN_PRECISE(flow_poisson_source)(const flow *s, const real *omega, const rea
 
 /* Steady residual of the vorticity in the fluid: dt (nu Laplace omega - u omega_x - v omega_y + C T_x), the change that
  * an explicit step would make. */
-static real explicit_change(const flow *s, const real *omega, const real *T, size_t at, real u, real v)
+static real explicit_change(const flow *s, const real *omega, const real *psi, const real *T, size_t at, velocity c)
 {
     const constants *k = constants_of(s);
     const size_t nx = s->config.nx;
     const real w = omega[at], west = omega[at - 1], east = omega[at + 1], south = omega[at - nx],
                north = omega[at + nx];
     const real diffusion = k->nu_x * ((west - w) + (east - w)) + k->nu_y * ((south - w) + (north - w));
-    const real residual = diffusion - k->dt * (u * derivative(s, west, w, east, u, k->per_2h_x) +
-                                               v * derivative(s, south, w, north, v, k->per_2h_y));
+    const real residual = diffusion - k->dt * convection(s, omega, psi, at, FLOW_NODE_OMEGA, c, c);
     return T ? residual + (k->dt * k->buoyancy) * (k->per_2h_x * (T[at + 1] - T[at - 1])) : residual;
 }
 
 /* The same for the temperature: conduction through the faces of the control volume, over its area, less convection. */
-static real explicit_heating(const flow *s, const real *T, size_t at, int n, real u, real v)
+static real explicit_heating(const flow *s, const real *T, const real *psi, size_t at, int n, velocity c)
 {
     const constants *k = constants_of(s);
     const unsigned bits = s->systems.bits[FLOW_HEAT][at];
-    const size_t nx = s->config.nx, i = at % nx, j = at / nx, other[4] = { at - 1, at + 1, at - nx, at + nx };
+    const size_t nx = s->config.nx, other[4] = { at - 1, at + 1, at - nx, at + nx };
     real flux[4] = { 0 };
     for (int d = 0; d < 4; d++)
         if (bn_stencil_face(bits, d) > 0)
             flux[d] = (d < 2 ? k->a_x : k->a_y) * (real)bn_stencil_face(bits, d) * (T[other[d]] - T[at]);
-    const real t_x = i > 0 && i + 1 < nx ? derivative(s, T[at - 1], T[at], T[at + 1], u, k->per_2h_x) : 0;
-    const real t_y = j > 0 && j + 1 < s->config.ny ? derivative(s, T[at - nx], T[at], T[at + nx], v, k->per_2h_y) : 0;
-    const real residual = ((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(bits) - k->dt * (u * t_x + v * t_y);
+    const real residual = ((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(bits) -
+                          k->dt * convection(s, T, psi, at, n, c, c);
     const int side = n / FLOW_NODE_SIDE & 3;
-    return n & FLOW_NODE_OUTFLOW ? residual - convective_outflow(s, side, u, v) * (T[at] - T[inner(s, at, side)])
+    return n & FLOW_NODE_OUTFLOW ? residual - convective_outflow(s, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
                                  : residual;
 }
 
 /* Velocity from psi, and the vorticity at the border and on bodies:
- *   walls and bodies: the formula, minus s 2 U / h or s 3 U / h, s = 1 at the top and left, -1 at the bottom and right,
- *                     U along +x or +y; omega changes by the share theta of the difference
+ *   walls and bodies: the formula, and at walls what the velocity given there adds; omega changes by the share theta of
+ *                     the difference
  *   slip:             omega = 0
  *   outflow:          omega_t + u_n omega_n = 0, upwind
  * r->addends: steady residual, as the change that an explicit step would make; at walls the change that spreads to the
@@ -118,11 +110,10 @@ static void wall_vorticity(const flow *s, const reference *r, const real *psi, c
         if (n & FLOW_NODE_OMEGA) {
             u[at] = k->per_2h_y * (psi[at + nx] - psi[at - nx]);
             v[at] = k->per_2h_x * (psi[at - 1] - psi[at + 1]);
-            residual = explicit_change(s, next, T, at, u[at], v[at]);
+            residual = explicit_change(s, next, psi, T, at, (velocity){ u[at], v[at] });
         } else if (n & FLOW_NODE_WALL) {
-            const real slip = vertical ? k->slip_x * v[at] : k->slip_y * u[at];
-            const real formula = wall_formula(s, psi, next, at, inner(s, at, side), vertical) -
-                                 (side == FLOW_LEFT || side == FLOW_TOP ? slip : -slip);
+            const real formula = wall_formula(s, psi, next, at, inner(s, at, side), vertical) +
+                                 (real)flow_moving(s, side)[vertical ? at / nx : at % nx];
             value = old + k->theta * (formula - old);
             residual = (vertical ? k->nu_x : k->nu_y) * (formula - old);
         } else if (n & FLOW_NODE_BODY) {
@@ -236,9 +227,13 @@ static bn_status setup(bn_sim *sim, void *state)
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         if (s->systems.bits[i])
             BN_TRY(BN_PRECISE(linear_reference_create)(bn_sim_context(sim), &s->systems.desc[i], &r->linear[i]));
+    BN_TRY(flow_setup_start(sim, s, s->systems.coupled ? solve_border : solve_psi));
     if (s->systems.border)
         BN_TRY(flow_setup_border(sim, s, solve_border));
-    return s->border.bodies > 0 ? flow_setup_bodies(sim, s, solve_psi) : BN_OK;
+    if (s->border.bodies > 0)
+        BN_TRY(flow_setup_bodies(sim, s, solve_psi));
+    s->systems.solves[FLOW_PSI] = BN_PRECISE(linear_reference_solves)(r->linear[FLOW_PSI]);
+    return BN_OK;
 }
 
 static void teardown(void *state)
@@ -275,13 +270,14 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     real *u = bn_field_host(s->fields.velocity), *v = u + points, *rhs = bn_field_host(s->fields.rhs);
     const int32_t *node = bn_field_host(s->fields.node);
     if (s->config.a > 0) {
-        advect_heat(s, bn_field_host(s->fields.T), u, v, node, rhs, bn_field_host(s->fields.T_next));
+        advect_heat(s, bn_field_host(s->fields.T), bn_field_host(s->fields.psi), u, v, node, rhs,
+                    bn_field_host(s->fields.T_next));
         BN_TRY(
             BN_PRECISE(flow_solve)(s, FLOW_HEAT, bn_field_host(s->fields.T_next), rhs, &s->systems.target[FLOW_HEAT]));
         bn_field_swap(s->fields.T, s->fields.T_next);
     }
     const real *T = s->config.a > 0 ? bn_field_host(s->fields.T) : NULL;
-    advect_vorticity(s, omega, u, v, T, node, rhs, next);
+    advect_vorticity(s, omega, bn_field_host(s->fields.psi), u, v, T, node, rhs, next);
     if (s->systems.coupled) {
         BN_TRY(solve_coupled(s, next, rhs));
     } else {
@@ -307,7 +303,9 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     s->totals[3] = 0;
     if (T) {
         for (size_t at = 0; at < points; at++)
-            r->addends[at] = s->systems.bits[FLOW_HEAT][at] ? explicit_heating(s, T, at, node[at], u[at], v[at]) : 0;
+            r->addends[at] = s->systems.bits[FLOW_HEAT][at]
+                                 ? explicit_heating(s, T, psi, at, node[at], (velocity){ u[at], v[at] })
+                                 : 0;
         s->totals[3] = sum_of(s, r, r->addends, r->addends);
     }
     for (int i = 0; i < FLOW_SYSTEMS; i++)

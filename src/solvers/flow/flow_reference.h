@@ -48,7 +48,30 @@ static inline real given(const flow *s, const real *f, size_t at, int n, int fir
 /* Derivative between two nodes, central or upwind against c. */
 static inline real derivative(const flow *s, real before, real here, real after, real c, real per_2h)
 {
-    return s->config.upwind ? 2 * per_2h * (c > 0 ? here - before : after - here) : per_2h * (after - before);
+    return s->config.convection == FLOW_UPWIND ? 2 * per_2h * (c > 0 ? here - before : after - here)
+                                               : per_2h * (after - before);
+}
+
+typedef struct velocity {
+    real u, v;
+} velocity;
+
+/* c f_x + c f_y, in whichever dimension there are two neighbours. c: the velocity of the stream function psi; upwind
+ * differences look at that of `by`. In the fluid, conservative: (u f)_x + (v f)_y by central differences of psi at the
+ * neighbours, which is free of divergence and so leaves differences of f alone. */
+static inline real convection(const flow *s, const real *f, const real *psi, size_t at, int n, velocity by, velocity c)
+{
+    const constants *k = constants_of(s);
+    const size_t nx = s->config.nx, i = at % nx, j = at / nx;
+    if (s->config.convection == FLOW_CONSERVATIVE && (n & FLOW_NODE_OMEGA)) {
+        const real sw = psi[at - nx - 1], se = psi[at - nx + 1], nw = psi[at + nx - 1], ne = psi[at + nx + 1];
+        const real x = (ne - se) * (f[at + 1] - f[at]) + (nw - sw) * (f[at] - f[at - 1]);
+        const real y = (ne - nw) * (f[at + nx] - f[at]) + (se - sw) * (f[at] - f[at - nx]);
+        return (k->per_2h_x * k->per_2h_y) * (x - y);
+    }
+    const real x = i > 0 && i + 1 < nx ? derivative(s, f[at - 1], f[at], f[at + 1], by.u, k->per_2h_x) : 0;
+    const real y = j > 0 && j + 1 < s->config.ny ? derivative(s, f[at - nx], f[at], f[at + nx], by.v, k->per_2h_y) : 0;
+    return c.u * x + c.v * y;
 }
 
 static inline size_t inner(const flow *s, size_t at, int side)

@@ -34,6 +34,7 @@ static bn_status setup_coupled(bn_sim *sim, flow *s)
 {
     const bn_linear_desc *desc = s->systems.desc;
     const flow_system first = s->newton.on ? FLOW_PSI : FLOW_OMEGA;
+    BN_TRY(flow_setup_start(sim, s, solve_border));
     if (s->systems.border)
         BN_TRY(flow_setup_border(sim, s, solve_border));
     return bn_linear_couple(s->systems.solver[first], &desc[first].stencil, &s->systems.work[first],
@@ -59,8 +60,14 @@ static bn_status setup(bn_sim *sim, void *state)
         BN_TRY(setup_coupled(sim, s));
     BN_TRY(bn_partials_create(bn_sim_domain(sim), "flow sums", 4, 1u << 2, &s->device.sums));
     BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES, &s->device.totals));
+    BN_TRY(bn_device_array_reals(bn_sim_domain(sim), "walls' motion", s->border.moving,
+                                 FLOW_SIDES * (size_t)(s->config.nx > s->config.ny ? s->config.nx : s->config.ny),
+                                 &s->device.moving));
+    if (!s->systems.coupled)
+        BN_TRY(flow_setup_start(sim, s, solve_psi));
     if (s->border.bodies > 0)
         BN_TRY(setup_bodies(sim, s));
+    s->systems.solves[FLOW_PSI] = bn_linear_solves(s->systems.solver[FLOW_PSI]);
     BN_TRY(flow_one_launch_setup(sim, s));
     return s->newton.on ? flow_newton_setup(sim, s) : BN_OK;
 }
@@ -75,14 +82,15 @@ static void teardown(void *state)
     bn_scalars_destroy(&s->device.totals);
     bn_scalars_destroy(&s->device.influence_inverse);
     flow_one_launch_teardown(s);
+    bn_device_array_destroy(&s->device.moving);
     flow_newton_teardown(s);
 }
 
 static bn_status step_heat(flow *s)
 {
-    BN_TRY(BN_RUN(s->device.advect_heat, BN_READ(s->fields.T, 1), BN_READ(s->fields.velocity, 0),
-                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_WRITE(s->fields.rhs),
-                  BN_WRITE(s->fields.T_next)));
+    BN_TRY(BN_RUN(s->device.advect_heat, BN_READ(s->fields.T, 1), BN_READ(s->fields.psi, 1),
+                  BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
+                  BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.T_next)));
     BN_TRY(
         bn_linear_solve(s->systems.solver[FLOW_HEAT], s->fields.T_next, s->fields.rhs, &s->systems.target[FLOW_HEAT]));
     bn_field_swap(s->fields.T, s->fields.T_next);
@@ -163,13 +171,13 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     }
     if (heat) {
         BN_TRY(step_heat(s));
-        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.velocity, 0),
-                      BN_READ(s->fields.T, 1), BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_OMEGA].bits, 0),
-                      BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
+                      BN_READ(s->fields.velocity, 0), BN_READ(s->fields.T, 1), BN_READ(s->fields.node, 0),
+                      BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
     } else {
-        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.velocity, 0),
-                      BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs),
-                      BN_WRITE(s->fields.next)));
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
+                      BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
+                      BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
     }
     BN_TRY(s->systems.coupled ? solve_coupled(s) : solve_apart(s));
     bn_field_swap(s->fields.psi, s->fields.before);
@@ -180,12 +188,12 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     if (heat)
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
                       BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(s->fields.node, 0),
-                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums),
-                      BN_I32V(!quiet)));
+                      BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity),
+                      BN_PARTIALS(s->device.sums), BN_I32V(!quiet)));
     else
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
-                      BN_READ(s->fields.node, 0), BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity),
-                      BN_PARTIALS(s->device.sums), BN_I32V(!quiet)));
+                      BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.omega),
+                      BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums), BN_I32V(!quiet)));
     if (quiet)
         return quiet_step(s, out);
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));

@@ -28,7 +28,8 @@ static const char stream_case[] =
 
 /* What changes from run to run. */
 typedef struct options {
-    bool upwind, woods, bodies, heated; /* heated: the temperature of obstacles is given */
+    enum { CENTRAL, UPWIND, CONSERVATIVE } convection;
+    bool woods, bodies, heated; /* heated: the temperature of obstacles is given */
 } options;
 
 /* Body 1 and the bump on the top, 3, are in the picture, body 2 is the shape; the picture has a line that is thinner
@@ -126,16 +127,31 @@ static double outwards(const options *o, const double *f, int i, int j)
 /* c f_x or c f_y, `step` to the next node. */
 static double carried(const options *o, const double *f, int at, int step, double h, double c)
 {
-    return c * (!o->upwind ? (f[at + step] - f[at - step]) / (2 * h)
-                : c > 0    ? (f[at] - f[at - step]) / h
-                           : (f[at + step] - f[at]) / h);
+    return c * (o->convection != UPWIND ? (f[at + step] - f[at - step]) / (2 * h)
+                : c > 0                 ? (f[at] - f[at - step]) / h
+                                        : (f[at + step] - f[at]) / h);
+}
+
+/* (u f)_x + (v f)_y by central differences, the velocities those of psi. */
+static double divergence(const double *f, const double *psi, int at)
+{
+    double sum = 0;
+    for (int side = -1; side <= 1; side += 2) {
+        const int x = at + side, y = at + side * NX;
+        sum += side * (psi[x + NX] - psi[x - NX]) / (2 * hy) * f[x] / (2 * hx) -
+               side * (psi[y + 1] - psi[y - 1]) / (2 * hx) * f[y] / (2 * hy);
+    }
+    return sum;
 }
 
 /* u f_x + v f_y, without what points across the border; at the outflow u f_x upwind, its Courant number at most 1. */
-static double convection(const options *o, const double *f, const double *u, const double *v, int i, int j)
+static double convection(const options *o, const double *f, const fields *by, int i, int j)
 {
     const int at = j * NX + i;
+    const double *const u = by->u, *const v = by->v;
     double sum = 0;
+    if (o->convection == CONSERVATIVE && kind_at(o, i, j) == INSIDE)
+        return divergence(f, by->psi, at);
     if (i > 0 && i < NX - 1)
         sum += carried(o, f, at, 1, hx, u[at]);
     if (j > 0 && j < NY - 1)
@@ -192,9 +208,8 @@ static void check_heat(const options *o, const fields *before, const fields *aft
                 near(after->T[at], start_temperature + cos(pi * i / (NX - 1)) * cos(pi * j / (NY - 1)), 1e-14,
                      "inside of an obstacle");
             else
-                near(after->T[at] - before->T[at] +
-                         dt * (convection(o, before->T, before->u, before->v, i, j) + a * out),
-                     0, 5e-14, "heat of a control volume");
+                near(after->T[at] - before->T[at] + dt * (convection(o, before->T, before, i, j) + a * out), 0, 5e-14,
+                     "heat of a control volume");
         }
 }
 
@@ -208,9 +223,8 @@ static void check_vorticity_and_psi(const options *o, const fields *before, cons
             const kind k = kind_at(o, i, j);
             if (k == INSIDE)
                 near(omega[at] - before->omega[at] +
-                         dt *
-                             (convection(o, before->omega, before->u, before->v, i, j) + nu * outwards(o, omega, i, j) -
-                              buoyancy * (after->T[at + 1] - after->T[at - 1]) / (2 * hx)),
+                         dt * (convection(o, before->omega, before, i, j) + nu * outwards(o, omega, i, j) -
+                               buoyancy * (after->T[at + 1] - after->T[at - 1]) / (2 * hx)),
                      0, 7e-14, "vorticity of a node");
             if (k == INSIDE || k == OUTFLOW)
                 near(outwards(o, after->psi, i, j), omega[at], 2e-11, "-Laplace psi = omega");
@@ -297,7 +311,7 @@ static void check_residual(const options *o, const fields *before, const fields 
             double rate = 0;
             if (k == INSIDE)
                 rate = buoyancy * (after->T[at + 1] - after->T[at - 1]) / (2 * hx) - nu * outwards(o, omega, i, j) -
-                       convection(o, omega, after->u, after->v, i, j);
+                       convection(o, omega, after, i, j);
             else if (k == WALL)
                 rate = nu * dt / (h * h) * left / theta;
             else if (k == OUTFLOW)
@@ -305,7 +319,7 @@ static void check_residual(const options *o, const fields *before, const fields 
             turning += rate * rate;
             size += after->omega[at] * after->omega[at];
             if (!heat_given(o, i, j, &value)) {
-                rate = a * outwards(o, after->T, i, j) + convection(o, after->T, after->u, after->v, i, j);
+                rate = a * outwards(o, after->T, i, j) + convection(o, after->T, after, i, j);
                 heating += rate * rate;
             }
         }
@@ -315,13 +329,15 @@ static void check_residual(const options *o, const fields *before, const fields 
 
 static void check_step(const options *o, int steps, const char *mask)
 {
+    static const char *const conv[] = { "solver.convection=central", "solver.convection=upwind",
+                                        "solver.convection=conservative" };
     char count[32];
     run r[2];
     fields f[2];
     for (int k = 0; k < 2; k++) {
         snprintf(count, sizeof count, "stop.steps=%d", steps + k);
         const char *overrides[] = { count,
-                                    o->upwind ? "solver.convection=upwind" : "solver.convection=central",
+                                    conv[o->convection],
                                     o->woods ? "solver.wall_vorticity=woods" : "solver.wall_vorticity=thom",
                                     o->heated ? "obstacle.heat=given" : "obstacle.heat=insulated",
                                     o->bodies ? "obstacle.centre=[1.8,0.385]" : NULL,
@@ -355,9 +371,9 @@ static void check_step(const options *o, int steps, const char *mask)
  * vorticity, 0.6 m2/s over h^2 for its source in psi. */
 START_TEST(every_term_of_a_step_is_that_of_the_equations)
 {
-    static const options cases[] = { { false, false, false, false }, { true, false, false, false },
-                                     { false, true, false, false },  { false, false, true, false },
-                                     { true, true, true, true },     { false, true, true, false } };
+    static const options cases[] = { { CENTRAL, false, false, false },     { UPWIND, false, false, false },
+                                     { CONSERVATIVE, true, false, false }, { CONSERVATIVE, false, true, false },
+                                     { UPWIND, true, true, true },         { CENTRAL, true, true, false } };
     char folder[256], mask[320];
     const char *base = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%s/binnacle-flow-XXXXXX", base ? base : "/tmp");

@@ -172,8 +172,8 @@ START_TEST(moving_walls_turn_with_the_box)
                                 { RIGHT, "wall", -0.4, 1, true, 0, 0 },
                                 { TOP, "wall", -1, 0, false, 0, 0 },
                                 { LEFT, "wall", 0.6, 0, true, 0, 0 } } };
-    box.more = STILL "[solver]\nwall_vorticity = \"thom\"\n";
-    check_turns(&box, "moving walls, Thom, central", NULL, 2.5e-15);
+    box.more = STILL "[solver]\nwall_vorticity = \"thom\"\nconvection = \"conservative\"\n";
+    check_turns(&box, "moving walls, Thom, conservative", NULL, 2.5e-15);
     box.more = STILL "[solver]\nwall_vorticity = \"woods\"\nconvection = \"upwind\"\n";
     check_turns(&box, "moving walls, Woods, upwind", NULL, 2.5e-15);
 }
@@ -192,8 +192,11 @@ START_TEST(streams_turn_with_the_box)
                                    { LEFT, "wall", 0, 0, false, 0, 0 },
                                    { LEFT, "inflow", 1, 0.5, true, 0.25, 0.75 },
                                    { 0 } } };
-    stream.more = STILL "[solver]\nconvection = \"central\"\n";
-    check_turns(&stream, "a stream, central", NULL, 4e-14);
+    for (int central = 0; central < 2; central++) {
+        stream.more = central ? STILL "[solver]\nconvection = \"central\"\n"
+                              : STILL "[solver]\nconvection = \"conservative\"\n";
+        check_turns(&stream, central ? "a stream, central" : "a stream, conservative", NULL, 4e-14);
+    }
     stream.piece[5] = (piece){ TOP, "wall", 0.5, 1, true, 0.3, 0.9 };
     turnable more = stream;
     more.piece[3] = (piece){ LEFT, "inflow", 1, 0.5, true, 0, 0 };
@@ -421,6 +424,23 @@ START_TEST(two_streams_mix_exactly)
 }
 END_TEST
 
+/* Before the first step psi is that of a stream without vorticity. */
+START_TEST(a_stream_starts_as_potential_flow)
+{
+    char more[512], text[2048];
+    const turnable stream = uniform_stream(false, 0, more);
+    run r = { 0 };
+    write_case(&stream, 0, text, sizeof text);
+    OK(bn_case_parse(ctx, "stream", text, NULL, 0, &r.config));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ 0 }, &r.sim));
+    double *psi = field(&r, "psi", NULL);
+    for (int at = 0; at < STREAM_NX * STREAM_NY; at++)
+        near(psi[at], stream_h * (at / STREAM_NX), 1e-14, "psi of a uniform stream");
+    free(psi);
+    end_run(&r);
+}
+END_TEST
+
 /* Far from the inflow of a vertical channel between walls of temperatures 1 and 0 T is linear, omega_xx = -C T_x / nu,
  * and psi, of the fourth degree in z = x - 1/2, follows from the wall formula with coefficient k / h^2 and share q of
  * the next node's vorticity: an even part from buoyancy, omega = w z^2 + e, and an odd one, omega = b z, from the flux
@@ -470,16 +490,18 @@ static const char cavity_case[] =
 START_TEST(cavity_is_the_steady_state_of_the_scheme)
 {
     static const struct {
-        const char *wall;
+        const char *wall, *convection;
         double psi_min, x, y, u_min, v_min, v_max;
     } newton[] = {
-        { "solver.wall_vorticity=thom", -0.100435799, 0.621416932, 0.742631665, -0.204173693, -0.238380125,
-          0.168309930 },
-        { "solver.wall_vorticity=woods", -0.101012806, 0.619815028, 0.741751537, -0.205771429, -0.240581696,
-          0.170473040 },
+        { "solver.wall_vorticity=thom", "solver.convection=central", -0.100435799, 0.621416932, 0.742631665,
+          -0.204173693, -0.238380125, 0.168309930 },
+        { "solver.wall_vorticity=woods", "solver.convection=central", -0.101012806, 0.619815028, 0.741751537,
+          -0.205771429, -0.240581696, 0.170473040 },
+        { NULL, "solver.convection=conservative", -0.102773860, 0.615579345, 0.738009303, -0.209851290, -0.250340670,
+          0.176889557 },
     };
     for (size_t w = 0; w < sizeof newton / sizeof *newton; w++) {
-        run r = RUN(cavity_case, NULL, newton[w].wall);
+        run r = RUN(cavity_case, NULL, newton[w].convection, newton[w].wall);
         ck_assert(bn_sim_now(r.sim).converged);
         near(result(&r, "psi_min"), newton[w].psi_min, 1.3e-9, "psi_min by Newton's method");
         near(result(&r, "psi_min_x"), newton[w].x, 4e-9, "its place");
@@ -546,7 +568,8 @@ START_TEST(pressure_around_a_buoyant_body_is_single_valued)
         "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [25, 33]\n[fluid]\nviscosity = 0.71\n"
         "diffusivity = 1\nbuoyancy = 2000\n[boundary.left]\nheat = \"given\"\ntemperature = 1\n[boundary.right]\n"
         "heat = \"given\"\n[boundary.top]\nspeed = 0\n[obstacle]\nshape = \"rectangle\"\ncentre = [0.4375, 0.53125]\n"
-        "size = [0.21, 0.19]\n[solver]\ncg_forcing = 0\ncg_tolerance = 1e-12\n[stop]\nsteps = 60\n";
+        "size = [0.21, 0.19]\n[solver]\nwall_vorticity = \"thom\"\ncg_forcing = 0\ncg_tolerance = 1e-12\n[stop]\nsteps "
+        "= 60\n";
     run r = RUN(text, NULL, NULL);
     double *psi = field(&r, "psi", NULL), *omega = field(&r, "omega", NULL), *T = field(&r, "temperature", NULL);
     const double hx = 1.0 / (NX - 1), hy = 1.0 / (NY - 1), c = psi[J0 * NX + I0];
@@ -587,6 +610,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, heat_in_a_uniform_stream_is_exact_from_every_side);
     tcase_add_test(tests, heat_from_walls_leaves_with_the_stream_exactly);
     tcase_add_test(tests, two_streams_mix_exactly);
+    tcase_add_test(tests, a_stream_starts_as_potential_flow);
     tcase_add_test(tests, warm_wall_lifts_the_stream_beside_it);
     tcase_add_test(tests, cavity_is_the_steady_state_of_the_scheme);
     tcase_add_test(tests, residual_of_heat_is_that_of_its_steady_equation);

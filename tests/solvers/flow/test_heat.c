@@ -85,7 +85,7 @@ static const char warm_case[] =
     "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[fluid]\nviscosity = 0.71\n"
     "diffusivity = 1\n[boundary.left]\nheat = \"given\"\ntemperature = 1\n[boundary.right]\n"
     "heat = \"given\"\n[boundary.top]\nspeed = 0\n[initial]\ntemperature = 0.5\n[solver]\n"
-    "steady_tolerance = 1e-5\n[stop]\nsteps = 200000\n";
+    "steady = \"newton\"\nsteady_tolerance = 1e-8\n[stop]\nsteps = 100\n";
 
 static double published(double rayleigh, const char *quantity)
 {
@@ -120,12 +120,12 @@ static const char *const quantities[QUANTITIES][2] = {
     { "psi_min", "psi_max" },
 };
 
-static run run_convection(double rayleigh, int nodes, const char *more, const char *wall)
+static run run_convection(double rayleigh, int nodes, const char *convection, const char *wall)
 {
     char grid[64], buoyancy[64];
     snprintf(grid, sizeof grid, "grid.nodes=[%d,%d]", nodes, nodes);
     snprintf(buoyancy, sizeof buoyancy, "fluid.buoyancy=%.10g", 0.71 * rayleigh);
-    return RUN(warm_case, NULL, grid, buoyancy, more, wall);
+    return RUN(warm_case, NULL, grid, buoyancy, convection, wall);
 }
 
 /* The grid's error is of second order: on 65 nodes it is what stands here, on 129 nodes a quarter of it. Limits are
@@ -135,12 +135,12 @@ START_TEST(natural_convection_is_the_published_one)
     static const struct {
         double rayleigh, error[QUANTITIES];
     } cases[] = {
-        { 1e3, { 4.8e-5, 1e-5, 1e-5, 6.8e-5, 7e-6, 3e-4, 1.5e-4, 1.9e-4, 2.7e-4, 2e-4, 4e-4, 2.7e-3 } },
-        { 1e4, { 1.8e-3, 4e-3, 4e-3, 4.8e-4, 6.4e-3, 2.6e-4, 1.9e-2, 3.5e-4, 1.3e-2, 1.7e-4, 1.2e-3, 1.4e-2 } },
-        { 1e5, { 2.5e-2, 5.3e-2, 5.3e-2, 2.3e-2, 9.3e-2, 2.8e-4, 1.3e-1, 7.2e-4, 2.2e-1, 1.3e-3, 2e-3, 6.3e-2 } },
-        { 1e6, { 2e-1, 6e-1, 6e-1, 2e-1, 8e-1, 4e-4, 2, 1.2e-3, 3, 4e-3, 1e-2, 3.2e-1 } },
+        { 1e3, { 8.8e-4, 7e-4, 7e-4, 7.4e-4, 6.4e-3, 5e-4, 6.9e-3, 5.5e-4, 2.1e-3, 2e-3, 1.2e-3, 2.3e-4 } },
+        { 1e4, { 5.8e-3, 2.9e-3, 2.9e-3, 6.6e-3, 1.4e-3, 4.9e-4, 5.2e-2, 1e-3, 3.2e-3, 2e-3, 2.9e-3, 9.2e-3 } },
+        { 1e5, { 2.4e-2, 6.8e-3, 6.8e-3, 2e-2, 1.2e-1, 1.4e-4, 5.8e-1, 1.5e-3, 7e-2, 4.5e-3, 1.2e-2, 4.4e-2 } },
+        { 1e6, { 7e-2, 1.7e-1, 1.7e-1, 3e-2, 8.5e-1, 1.8e-3, 7.5, 2.7e-3, 7e-1, 1.2e-2, 4e-2, 2.5e-1 } },
     };
-    for (int i = 0; i < (long_tests() ? 4 : 3); i++) {
+    for (int i = 0; i < 4; i++) {
         run r = run_convection(cases[i].rayleigh, long_tests() ? 129 : 65, NULL, NULL);
         for (int q = 0; q < QUANTITIES; q++) {
             const double value = result(&r, quantities[q][0]),
@@ -162,8 +162,8 @@ START_TEST(errors_fall_with_the_order_of_the_differences)
     for (int k = 0; k < 3; k++)
         for (int upwind = 0; upwind < 2; upwind++) {
             run r = run_convection(1e3, (16 << k) + 1,
-                                   upwind ? "solver.convection=upwind" : "solver.steady_tolerance=1e-6",
-                                   upwind ? "solver.wall_vorticity=woods" : NULL);
+                                   upwind ? "solver.convection=upwind" : "solver.convection=central",
+                                   upwind ? "solver.wall_vorticity=woods" : "solver.wall_vorticity=thom");
             error[upwind][k] = fabs(-result(&r, "psi_min") - published(1e3, "psi_max"));
             end_run(&r);
         }
@@ -197,7 +197,7 @@ START_TEST(flow_parts_evenly_around_a_body_in_the_middle)
     }
     near(psi[0], 0.5, 1e-15, "stream function on the body");
     ck_assert_msg(psi[1] < 0.47 && psi[1] > 0.2, "psi on the lower body is %g", psi[1]);
-    near(psi[2], 1 - psi[1], 1e-15, "mirror image");
+    near(psi[2], 1 - psi[1], 3e-15, "mirror image");
 }
 END_TEST
 
@@ -278,7 +278,8 @@ START_TEST(contradictions_are_rejected)
     REJECTED(body_case, "it needs a rectangle", "solver.poisson=fft");
     REJECTED(body_case, "do not balance", "boundary.right.kind=wall");
     REJECTED(body_case, "unstable", "time.dt=1");
-    REJECTED(body_case, "belongs to kind = \"inflow\" or heat = \"given\"", "boundary.bottom.temperature=1");
+    REJECTED(body_case, "belongs to kind = \"inflow\" or \"velocity\" or heat = \"given\"",
+             "boundary.bottom.temperature=1");
     REJECTED(body_case, "there is no temperature", "fluid.diffusivity=0", "boundary.bottom.heat=given");
     REJECTED(body_case, "could drive the flow", "fluid.diffusivity=0", "fluid.buoyancy=1");
     segment_rejected("overlaps segment number 1", "0.4", "0.6", "");
