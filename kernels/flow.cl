@@ -92,6 +92,8 @@ INLINED void advect_vorticity(int i, int j, global const real *omega, global con
         sum = w - DT * (u * w_x + v * w_y);
 #if HEAT
         sum = sum + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
+#else
+        (void)T;
 #endif
         sum = sum + GIVEN(omega, n, OMEGA_GIVEN, s, NU_X, NU_Y);
     }
@@ -173,6 +175,8 @@ INLINED void wall_vorticity(global const real *psi, global const real *next, glo
                DT * (u * derivative(west, w, east, u, PER_2H_X) + v * derivative(south, w, north, v, PER_2H_Y));
 #if HEAT
         residual = residual + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
+#else
+        (void)T;
 #endif
     } else if (n & NODE_WALL) { /* the velocity is the wall's own */
         const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
