@@ -111,6 +111,8 @@ INLINED void advect_vorticity(int i, int j, global const real *omega, global con
         sum = w - DT * convection(omega, psi, at, n, 1, 1, u, v, u, v);
 #if HEAT
         sum = sum + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
+#else
+        (void)T;
 #endif
         sum = sum + GIVEN(omega, n, OMEGA_GIVEN, s, NU_X, NU_Y);
     }
@@ -195,6 +197,8 @@ INLINED void wall_vorticity(int i, int j, global const real *psi, global const r
                    DT * convection(next, psi, at, n, 1, 1, u, v, u, v);
 #if HEAT
         residual = residual + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
+#else
+        (void)T;
 #endif
     } else if (n & NODE_WALL) { /* the velocity is the wall's own */
         const real wall = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side)) + moving[OF_WALL(side)];

@@ -54,9 +54,10 @@ kernel void spectral_rows_back(global const real *in, global const real *in_seco
 {
     local real2 z[POINTS_X];
     const tables t = { twiddle, load, pick, chirp, spectrum };
-    for (int system = 0; system < SYSTEMS; system++) {
-        back_rows(system == 0 ? in : in_second, system == 0 ? out : out_second, 2 * (int)get_group_id(0), AXIS_X,
-                  AXIS_Y, t, PLUS && system == 1, plus, z);
+    const int row = 2 * (int)get_group_id(0);
+    back_rows(in, out, row, AXIS_X, AXIS_Y, t, 0, plus, z);
+    if (SYSTEMS > 1) { /* no loop: PoCL does not take every barrier in one */
         barrier(CLK_LOCAL_MEM_FENCE);
+        back_rows(in_second, out_second, row, AXIS_X, AXIS_Y, t, PLUS, plus, z);
     }
 }
