@@ -30,11 +30,11 @@ if [ -n "${BN_TEST_LONG:-}" ]; then
         counted tests/kills/kills.py "${kind#* }" --kind "${kind% *}"
     done
 else
-    set -- 20 6 1 2 20
+    set -- 20 6 1 2
     counted tests/kills/kills.py 1 flood-street
     counted tests/kills/kills.py 2 flood-street --kind power
 fi
-for kind in files opencl pretend kernels flips; do
+for kind in files opencl pretend kernels ${BN_TEST_LONG:+flips}; do # tests/cli/guard.sh has a sample of flips
     counted tests/faults/sweep.py $kind "$1"
     shift
 done

@@ -101,8 +101,8 @@ ok '... has no kernels' grep -q "folder $work/tmp/binnacle-pocl-.* mode 40700" "
 
 # Processes that the program has started end with it, also when it is killed.
 touch "$work/held"
-bare XDG_CACHE_HOME="$work/cache" HELD="$work/held" "$b" sweep data/cases/bpm/selftest.toml --vary material.index=1.44,1.45 -q \
-    --out "$work/children" >/dev/null 2>&1 &
+env LD_PRELOAD="$work/tells.so" XDG_CACHE_HOME="$work/cache" HELD="$work/held" "$b" sweep data/cases/bpm/selftest.toml -q \
+    --vary material.index=1.44,1.45 --out "$work/children" >/dev/null 2>&1 & # not by the function: its process is a shell
 parent=$!
 children() { pgrep -f "run .*$work/children" | grep -c .; }
 tries=0

@@ -347,8 +347,8 @@ def told(files):
             {k: summary.get(k) for k in ("fields", "results", "steps", "residual", "status")})
 
 
-# Kernels that no self-test case launches: of multigrid on large grids, and on several devices. The linear solver recomputes
-# its residual: where they do nothing it does not converge, and says so.
+# Kernels that no self-test case launches: of multigrid on large grids, and on several devices. They precondition; a solution
+# is judged by its recomputed residual.
 unseen = {"mg_residual", "mg_correct"}
 
 
