@@ -16,44 +16,7 @@ expect 0 '--compare' 'bench --help' "$b" bench --help
 "$b" bench --quick --json --quiet --out "$work/folder" >"$work/all.json" 2>"$work/err"
 ok 'bench --quick --json exits 0' test $? = 0
 ok '... and says nothing besides' sh -c 'cat "$0"; test ! -s "$0"' "$work/err"
-cat >"$work/fits.py" <<'PY'
-import json, sys
-document, schema = (json.load(open(name)) for name in sys.argv[1:3])
-
-# Enough of draft 7 for our schema where Python has no jsonschema.
-def fits(value, rule, at=""):
-    if "$ref" in rule:
-        target = schema
-        for part in rule["$ref"].split("/")[1:]:
-            target = target[part]
-        fits(value, target, at)
-    kinds = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float),
-             "null": type(None)}
-    wanted = rule.get("type", [])
-    wanted = [wanted] if isinstance(wanted, str) else wanted
-    assert not wanted or any(isinstance(value, kinds[k]) for k in wanted), (at, value, wanted)
-    assert value in rule.get("enum", [value]), (at, value)
-    if isinstance(value, (int, float)):
-        assert value >= rule.get("minimum", value) and not value <= rule.get("exclusiveMinimum", value - 1), (at, value)
-    if isinstance(value, dict):
-        for key in rule.get("required", []):
-            assert key in value, (at, key)
-        for key, inner in value.items():
-            known = rule.get("properties", {})
-            assert key in known or rule.get("additionalProperties", True), (at, key)
-            fits(inner, known.get(key, {}), at + "/" + key)
-    if isinstance(value, list):
-        for i, inner in enumerate(value):
-            fits(inner, rule.get("items", {}), f"{at}/{i}")
-
-fits(document, schema)
-try:
-    import jsonschema
-    jsonschema.validate(document, schema)
-except ImportError:
-    pass
-PY
-ok 'it fits data/schemas/bench.json' python3 "$work/fits.py" "$work/all.json" "$root/data/schemas/bench.json"
+ok 'it fits data/schemas/bench.json' python3 tests/cli/fits.py "$work/all.json" "$root/data/schemas/bench.json"
 ok 'every solver was measured, and its numbers agree with each other' python3 -c '
 import json, sys
 entry = json.load(open(sys.argv[1]))["devices"][0]
@@ -107,7 +70,7 @@ for r in d["devices"][0]["rows"]:
 json.dump(d, open(sys.argv[2], "w"))' "$work/all.json" "$work/fast.json"
 "$b" bench bpm --quick --quiet --json --compare "$work/fast.json" >"$work/slow.json" 2>"$work/err"
 ok 'bench --compare exits 0' test $? = 0
-ok '... its document fits too' python3 "$work/fits.py" "$work/slow.json" "$root/data/schemas/bench.json"
+ok '... its document fits too' python3 tests/cli/fits.py "$work/slow.json" "$root/data/schemas/bench.json"
 ok '... and says that both sizes became slower' python3 -c '
 import json, sys
 changes = json.load(open(sys.argv[1]))["compare"]
@@ -132,7 +95,7 @@ for suite in $more seed-001:14.9 seed-002:12417 seed-003:22.5; do
     name=${suite%:*}
     "$b" bench --suite "$name" --quick --quiet --json >"$work/$name.json" 2>"$work/err"
     ok "--suite $name exits 0" test $? = 0
-    ok '... fits' python3 "$work/fits.py" "$work/$name.json" "$root/data/schemas/bench.json"
+    ok '... fits' python3 tests/cli/fits.py "$work/$name.json" "$root/data/schemas/bench.json"
     ok '... has the published figures, and ours beside some of them' python3 -c '
 import json, sys
 rows = json.load(open(sys.argv[1]))["devices"][0]["suite"]["rows"]
@@ -154,7 +117,7 @@ assert len(ratio) == 1 and abs(ratio[0] * steps["SoA"] / steps["AoS"] - 1) < 1e-
 # Several devices: the parts of one stand for them.
 BINNACLE_PARTITION=2 "$b" bench flood --suite scaling --device all --quiet --json >"$work/scaling.json" 2>"$work/err"
 ok '--suite scaling exits 0' test $? = 0
-ok '... fits' python3 "$work/fits.py" "$work/scaling.json" "$root/data/schemas/bench.json"
+ok '... fits' python3 tests/cli/fits.py "$work/scaling.json" "$root/data/schemas/bench.json"
 ok '... one device, two with as much each, two with as much in all' python3 -c '
 import json, sys
 rows = json.load(open(sys.argv[1]))["devices"][0]["scaling"]
@@ -165,7 +128,7 @@ assert all(r["trouble"] is None and r["updates"] > 0 for r in rows), rows' "$wor
 expect 1 'whole numbers with commas' 'a size that is none' "$b" bench bpm --size 300,x
 "$b" bench flow bpm --full --size 33 --precision double --quiet --json >"$work/sizes.json" 2>"$work/err"
 ok '--full --size --precision exits 0' test $? = 0
-ok '... fits' python3 "$work/fits.py" "$work/sizes.json" "$root/data/schemas/bench.json"
+ok '... fits' python3 tests/cli/fits.py "$work/sizes.json" "$root/data/schemas/bench.json"
 ok '... has linear solvers and beams in space, in that size and precision' python3 -c '
 import json, sys
 rows = json.load(open(sys.argv[1]))["devices"][0]["rows"]
@@ -177,7 +140,7 @@ if [ -n "${BN_TEST_LONG:-}" ]; then # five solvers from cold caches
 # What the runtime adds.
 "$b" bench --suite overhead --quick --quiet --json >"$work/overhead.json" 2>"$work/err"
 ok '--suite overhead exits 0' test $? = 0
-ok '... fits' python3 "$work/fits.py" "$work/overhead.json" "$root/data/schemas/bench.json"
+ok '... fits' python3 tests/cli/fits.py "$work/overhead.json" "$root/data/schemas/bench.json"
 ok '... launches without waits, every start measured' python3 -c '
 import json, sys
 o = json.load(open(sys.argv[1]))["devices"][0]["overhead"]
@@ -193,7 +156,7 @@ fi
 if [ -n "${BN_TEST_LONG:-}" ]; then
     "$b" bench --suite default-vs-tuned --quick --quiet --json >"$work/tuned.json" 2>"$work/err"
     ok '--suite default-vs-tuned exits 0' test $? = 0
-    ok '... fits' python3 "$work/fits.py" "$work/tuned.json" "$root/data/schemas/bench.json"
+    ok '... fits' python3 tests/cli/fits.py "$work/tuned.json" "$root/data/schemas/bench.json"
     ok '... has all solvers' python3 -c '
 import json, sys
 rows = json.load(open(sys.argv[1]))["devices"][0]["default_vs_tuned"]

@@ -26,6 +26,7 @@ for file in tune.csv tune.json tune.png map.png; do
     ok "$file" test -s "$work/bpm/$file"
 done
 ok 'no file is left of the children' test ! -e "$work/bpm/.plan.json"
+ok 'tune.json fits its schema' python3 tests/cli/fits.py "$work/bpm/tune.json" data/schemas/tune.json
 ok 'tune.json and tune.csv agree, the chosen shape is in the database' python3 -c '
 import csv, json, sys
 found = json.load(open(sys.argv[1] + "/tune.json"))
