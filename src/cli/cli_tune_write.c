@@ -314,8 +314,9 @@ static bn_status write_chart(const bn_tune *t, const char *path)
             costlier += cost_of(&t->kernels[o]) > cost_of(&t->kernels[k]);
         const size_t points = costlier < LINES_MOST ? speeds_of(&t->kernels[k], numbers[count]) : 0;
         if (points > 0) {
-            lines[count] = (bn_chart_line){ t->kernels[k].info.name, numbers[count][0], numbers[count][1], points,
-                                            points == 1, NULL };
+            lines[count] = (bn_chart_line){
+                t->kernels[k].info.name, numbers[count][0], numbers[count][1], points, points == 1, NULL
+            };
             count++;
         }
     }

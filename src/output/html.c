@@ -19,27 +19,45 @@ static const char style[] =
     "table{border-collapse:collapse;margin:1rem 0}caption{text-align:left;font-weight:600}"
     "th,td{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0;border-bottom:1px solid #ccc}"
     "td data{font-variant-numeric:tabular-nums}figure{margin:1rem 0}img{max-width:100%;height:auto}"
-    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:0 1rem}"
-    "svg{width:100%;max-width:50rem;height:auto}svg text{font:13px system-ui,sans-serif;fill:#1a1a1a}"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,28rem),1fr));gap:0 1rem}"
+    "figure>svg{width:100%;max-width:50rem;height:auto;touch-action:pan-y;user-select:none}svg text{font:13px "
+    "system-ui,sans-serif;fill:#1a1a1a}"
     "a{color:#003e8a}pre{overflow-x:auto;background:#f4f4f4;padding:.5rem}.wide{overflow-x:auto}"
     ".bad{color:#8a0000;font-weight:600;white-space:pre-wrap}output{display:block;min-height:1.5em}";
 
-/* The pointer, or the arrow keys, pick the nearest point of the first line; the others give theirs at that place. */
+/* The pointer, or the arrow keys, pick the nearest point of the first line; the others give theirs at that place.
+ * Drawing across a chart, or the keys + and -, show a part of it; a double click, or Escape, all of it again. The lines
+ * are an SVG of their own, whose box is moved; the axis then names the ends of what is shown. */
 static const char script[] =
     "for(const s of document.querySelectorAll('svg[data-x]')){"
-    "const out=s.parentNode.querySelector('output'),cursor=s.querySelector('.cursor');"
+    "const out=s.parentNode.querySelector('output'),inner=s.querySelector('svg'),box=inner.viewBox.baseVal,"
+    "all=[box.x,box.width],cursor=s.querySelector('.cursor'),ticks=s.querySelector('.ticks'),ends=s.querySelector('."
+    "ends');"
     "const lines=[...s.querySelectorAll('path[data-y]')].filter(p=>p.dataset.x).map(p=>({name:p.dataset.name,"
     "x:p.dataset.x.split(' '),y:p.dataset.y.split(' '),"
-    "at:p.getAttribute('d').match(/-?[\\d.]+ /g).map(Number)}));let now=-1;"
+    "at:p.getAttribute('d').match(/-?[\\d.]+ /g).map(Number)}));let now=-1,from=null;"
+    "const nearest=(l,at)=>{let b=0;l.at.forEach((v,k)=>{if(Math.abs(v-at)<Math.abs(l.at[b]-at))b=k});return b};"
+    "const place=e=>{const r=s.getBoundingClientRect(),u=(e.clientX-r.left)/r.width*s.viewBox.baseVal.width;"
+    "return box.x+(u-all[0])/all[1]*box.width};"
     "const show=i=>{now=i;const at=lines[0].at[i];cursor.setAttribute('x1',at);cursor.setAttribute('x2',at);"
     "cursor.setAttribute('visibility','visible');"
     "out.textContent=s.dataset.x+' = '+lines[0].x[i]+': '+lines.map(l=>{const k=nearest(l,at);"
     "return l.name+' = '+l.y[k]}).join(', ')};"
-    "const nearest=(l,at)=>{let b=0;l.at.forEach((v,k)=>{if(Math.abs(v-at)<Math.abs(l.at[b]-at))b=k});return b};"
-    "s.addEventListener('pointermove',e=>{const r=s.getBoundingClientRect();"
-    "show(nearest(lines[0],(e.clientX-r.left)/r.width*s.viewBox.baseVal.width))});"
-    "s.addEventListener('keydown',e=>{const d={ArrowLeft:-1,ArrowRight:1}[e.key];if(d){e.preventDefault();"
-    "show(Math.max(0,Math.min(lines[0].at.length-1,now+d)))}})}";
+    "const zoom=(a,b)=>{a=Math.max(a,all[0]);b=Math.min(b,all[0]+all[1]);if(b-a<all[1]*1e-3)return;"
+    "box.x=a;box.width=b-a;const whole=b-a>all[1]*.999;"
+    "ticks.setAttribute('visibility',whole?'visible':'hidden');ends.setAttribute('visibility',whole?'hidden':'visible')"
+    ";"
+    "[a,b].forEach((v,k)=>ends.children[k].textContent=lines[0].x[nearest(lines[0],v)])};"
+    "const part=f=>{const m=now<0?box.x+box.width/2:lines[0].at[now],w=Math.min(box.width*f,all[1]);"
+    "zoom(m-w/2,m+w/2)},reset=()=>zoom(all[0],all[0]+all[1]);"
+    "s.addEventListener('pointerdown',e=>{from=place(e)});"
+    "s.addEventListener('pointerup',e=>{const to=place(e);"
+    "if(from!==null&&Math.abs(to-from)>box.width*.02)zoom(Math.min(from,to),Math.max(from,to));from=null});"
+    "s.addEventListener('dblclick',reset);"
+    "s.addEventListener('pointermove',e=>show(nearest(lines[0],place(e))));"
+    "s.addEventListener('keydown',e=>{const d={ArrowLeft:-1,ArrowRight:1}[e.key];"
+    "const done={'+':()=>part(.5),'-':()=>part(2),Escape:reset}[e.key];if(d||done)e.preventDefault();if(done)done();"
+    "if(d)show(Math.max(0,Math.min(lines[0].at.length-1,now+d)))})}";
 
 void bn_html_begin(bn_string *b, const char *title)
 {
@@ -169,14 +187,19 @@ static void add_place(bn_string *b, char sign, double x, double y)
     bn_string_add(b, "%c%s %s", sign, at[0], at[1]);
 }
 
-static void add_axis(bn_string *b, const scale *s, const char *label, bool upright)
+static bn_ticks ticks_of(const scale *s, bool upright)
 {
     bn_ticks ticks = { .count = 0 };
-    char name[BN_LABEL_BYTES];
     if (s->log)
         bn_ticks_log(&ticks, s->low, s->high, 5);
     else
         bn_ticks_linear(&ticks, s->low, s->high, upright ? 5 : 7);
+    return ticks;
+}
+
+static void add_ticks(bn_string *b, const scale *s, bool upright)
+{
+    const bn_ticks ticks = ticks_of(s, upright);
     for (int i = 0; i < ticks.count; i++) {
         const double part = (ticks.at[i] - s->low) / (s->high - s->low);
         const double x = LEFT + (WIDTH - LEFT - RIGHT) * part, y = HEIGHT - BELOW - (HEIGHT - TOP - BELOW) * part;
@@ -190,6 +213,12 @@ static void add_axis(bn_string *b, const scale *s, const char *label, bool uprig
         bn_html_text(b, ticks.text[i]);
         bn_string_add(b, "</text>\n");
     }
+}
+
+static void add_axis_name(bn_string *b, const scale *s, const char *label, bool upright)
+{
+    const bn_ticks ticks = ticks_of(s, upright);
+    char name[BN_LABEL_BYTES];
     bn_label_text(name, sizeof name, label, &ticks);
     if (upright)
         bn_string_add(b, "<text x=\"4\" y=\"%d\">", TOP - 16);
@@ -216,9 +245,10 @@ static const char *const dashes[] = { "none", "9 4", "2 3", "9 4 2 4" };
 
 static void add_pen(bn_string *b, size_t which)
 {
-    bn_string_add(b, "fill=\"none\" stroke-width=\"2\" stroke=\"%s\" stroke-dasharray=\"%s\"",
-                  colours[which % (sizeof colours / sizeof *colours)],
-                  dashes[which % (sizeof dashes / sizeof *dashes)]);
+    bn_string_add(
+        b,
+        "fill=\"none\" vector-effect=\"non-scaling-stroke\" stroke-width=\"2\" stroke=\"%s\" stroke-dasharray=\"%s\"",
+        colours[which % (sizeof colours / sizeof *colours)], dashes[which % (sizeof dashes / sizeof *dashes)]);
 }
 
 static void add_line(bn_string *b, const bn_chart *c, size_t which, const scale *x, const scale *y)
@@ -298,15 +328,25 @@ void bn_html_chart(bn_string *b, const bn_chart *c)
     add_short(b, lowest);
     bn_string_add(b, " to ");
     add_short(b, highest);
-    bn_string_add(b, "; the arrow keys tell the values\">\n");
-    add_axis(b, &x, c->x_label, false);
-    add_axis(b, &y, c->y_label, true);
-    bn_string_add(b, "<path fill=\"none\" stroke=\"#1a1a1a\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, HEIGHT - BELOW,
-                  WIDTH - RIGHT);
+    bn_string_add(b, "; the arrow keys tell the values, + and - show less and more of it\">\n<g class=\"ticks\">\n");
+    add_ticks(b, &x, false);
+    bn_string_add(b, "</g>\n<g class=\"ends\" visibility=\"hidden\"><text x=\"%d\" y=\"%d\"></text>", LEFT,
+                  HEIGHT - BELOW + 17);
+    bn_string_add(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"></text></g>\n", WIDTH - RIGHT, HEIGHT - BELOW + 17);
+    add_ticks(b, &y, true);
+    add_axis_name(b, &x, c->x_label, false);
+    add_axis_name(b, &y, c->y_label, true);
+    const int wide = WIDTH - LEFT - RIGHT, high = HEIGHT - TOP - BELOW;
+    bn_string_add(b, "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"%d %d %d %d\" ", LEFT, TOP, wide,
+                  high, LEFT, TOP, wide, high);
+    bn_string_add(b, "preserveAspectRatio=\"none\" aria-hidden=\"true\">\n");
     for (size_t k = 0; k < c->count; k++)
         add_line(b, c, k, &x, &y);
-    bn_string_add(b, "<line class=\"cursor\" y1=\"%d\" y2=\"%d\" stroke=\"#1a1a1a\" visibility=\"hidden\"/>\n</svg>\n",
-                  TOP, HEIGHT - BELOW);
+    bn_string_add(b, "<line class=\"cursor\" y1=\"%d\" y2=\"%d\" stroke=\"#1a1a1a\" visibility=\"hidden\"", TOP,
+                  HEIGHT - BELOW);
+    bn_string_add(b, " vector-effect=\"non-scaling-stroke\"/>\n</svg>\n");
+    bn_string_add(b, "<path fill=\"none\" stroke=\"#1a1a1a\" d=\"M%d %dV%dH%d\"/>\n</svg>\n", LEFT, TOP, HEIGHT - BELOW,
+                  WIDTH - RIGHT);
     if (c->count > 1)
         add_legend(b, c);
     bn_string_add(b, "<output></output>\n<figcaption>");

@@ -38,8 +38,7 @@ if [ -n "$browser" ] && [ -n "$axe" ]; then
         pages="$pages $work/$solver/report.html"
     done
     ok 'a sweep' "$BINNACLE" sweep data/cases/bpm/starter.toml --vary 'light.wavelength=1500:1600:3 nm' --out "$work/sweep" --quiet
-    ok 'a benchmark' "$BINNACLE" bench bpm --size 1 --precision single --out "$work/bench" --quiet
-    for page in $pages "$work/sweep/report.html" "$work/bench/report.html"; do
+    for page in $pages "$work/sweep/report.html"; do
         ok "$page in a browser" python3 tests/documents/browser.py "$browser" "$axe" "$page"
     done
 else
