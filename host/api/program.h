@@ -35,8 +35,8 @@ typedef struct bn_kernel_desc {
 } bn_kernel_desc;
 
 /* Builds `file` ("flow" for kernels/flow.cl, "transform+spectral" for two files one after the other). A failure is
- * BN_DEVICE with the compiler's log, file and lines; where programs are compiled beside each other it may come as late as
- * the first launch of one of its kernels. */
+ * BN_DEVICE with the compiler's log, file and lines; where programs are compiled beside each other it may come as late
+ * as the first launch of one of its kernels. */
 BN_CHECKED bn_status bn_program_build(bn_domain *, const char *file, const bn_define *, size_t count, bn_program **out);
 void bn_program_destroy(bn_program **);
 

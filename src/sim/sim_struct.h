@@ -31,7 +31,7 @@ struct bn_sim {
     bool quiet;
     bool written; /* fields, by the owner: the engine's `resume` is due before they are used */
     bn_series series;
-    bool series_of_run;     /* they are not the last step's alone */
+    bool series_of_run; /* they are not the last step's alone */
     bn_guard guard;
     bn_checkpoint *resumed; /* restarted from it; NULL: from the beginning */
     char *files;            /* SHA-256 and name of every file of the case; NULL: not yet made */
