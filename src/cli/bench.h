@@ -106,7 +106,8 @@ typedef struct bn_bench_device {
     bn_device *plain, *profiling;
     bn_device_limits limits;
     bn_bench_tested *tested;
-    double budget; /* [s] for one job's clock */
+    double budget;  /* [s] for one job's clock */
+    size_t ordinal; /* among the devices of the command */
 } bn_bench_device;
 
 /* BN_CASE where the solver refuses the job's case or one of its settings. */
