@@ -33,11 +33,13 @@ static double rate_of(const bn_bench_result *r, const char *begin, double flops)
  * numbers read for two operations; eleven numbers moved for ten. */
 static bn_status products(const bn_suite *s, bool matrix, bool twice)
 {
-    static const unsigned sizes[3][6] = { { 64 }, { 64, 256, 1024 }, { 64, 128, 256, 512, 1024, 2048 } };
+    static const unsigned cpu[3][6] = { { 64 }, { 64, 128, 256 }, { 64, 128, 256, 512, 1024 } },
+                          gpu[3][6] = { { 64 }, { 64, 256, 1024 }, { 64, 128, 256, 512, 1024, 2048 } };
+    const unsigned *sizes = s->gpu ? gpu[s->level] : cpu[s->level]; /* a CPU takes seconds for a naive one of 1024^2 */
     const double bytes = (twice ? 8 : 4) * (matrix ? 11.0 : 2.0), flops = matrix ? 10 : 2,
                  published = 102 * flops / bytes;
-    for (size_t i = 0; i < 6 && sizes[s->level][i]; i++) {
-        const unsigned n = sizes[s->level][i];
+    for (size_t i = 0; i < 6 && sizes[i]; i++) {
+        const unsigned n = sizes[i];
         const double points = (double)n * n;
         for (int v = 0; v < (matrix ? 3 : 6); v++) {
             bn_bench_result r = { 0 };
