@@ -11,7 +11,7 @@ static void prepare(const bn_suite *s, const char *what, const char *layout, bn_
 {
     *of = bn_suite_base("maxwell");
     of->what = what;
-    bn_bench_prepare(of, s->gpu ? 128 : s->level == BN_SUITE_SMALLEST ? 32 : 48, false, s->gpu, job);
+    bn_bench_prepare(of, s->gpu ? 128 : 48, false, s->gpu, job);
     if (layout) {
         of->solver = "maxwell_layouts";
         of->sets[0] = "case.solver=maxwell_layouts";
