@@ -310,7 +310,7 @@ bn_status bn_paper_page(const bn_suite *s, const char *source, const json_t *tab
     bn_string_add(&b, ", driver ");
     bn_html_text(&b, info->driver);
     bn_string_add(&b, "; Binnacle %s.</p>\n", bn_version());
-    for (size_t i = 0; s->table[i].id && i < json_array_size(tables); i++)
+    for (size_t i = 0; i < json_array_size(tables) && s->table[i].id; i++)
         add_section(&b, s, &s->table[i], json_array_get(tables, i));
     bn_html_end(&b);
     return write_text(s, "report.html", &b);
