@@ -46,7 +46,7 @@ endif
 # The probe runs for every goal that compiles or runs something, never for `make -n`.
 QUIET_GOALS := clean help format uninstall
 GOALS := $(or $(MAKECMDGOALS),all)
-LEVEL := $(if $(filter test test-long fuzz mutants lint% deps $(BUILD)/tests/% $(BUILD)/fuzz/%,$(GOALS)),test,$(if $(filter demo bench,$(GOALS)),run,$(if \
+LEVEL := $(if $(filter test test-long fuzz mutants lint% deps $(BUILD)/tests/% $(BUILD)/fuzz/%,$(GOALS)),test,$(if $(filter demo bench papers,$(GOALS)),run,$(if \
          $(filter bundle,$(GOALS)),bundle,$(if $(filter vendors,$(GOALS)),vendors,build))))
 ifdef DRY_RUN
 override DEPS := skip
@@ -94,7 +94,8 @@ REF_C   := $(filter %_reference.c,$(LIB_C))
 CLI_C   := $(sort $(wildcard src/cli/*.c))
 EMBED   := $(sort $(wildcard kernels/*.cl kernels/studies/*.cl kernels/lib/*.h))
 CASES   := $(sort $(wildcard data/cases/*/* data/studies/*/selftest.toml data/studies/*/selftest-*.toml data/materials/*.csv) \
-           $(wildcard data/tuning/*.json data/published/seed-*.csv data/published/flow-seed-times.csv data/published/xray-double-slit.csv))
+           $(wildcard data/tuning/*.json data/published/seed-*.csv \
+             data/published/xray-double-slit.csv $(foreach f,seed-times cavity-profiles cavity-vortices,data/published/flow-$f.csv)))
 
 OBJ     := $(BUILD)/obj
 LIB_O   := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(REF_C),$(LIB_C))) $(patsubst %.cpp,$(OBJ)/%.o,$(LIB_CXX)) \
@@ -187,6 +188,7 @@ $(OBJ)/%_reference_double.o: %_reference.c $(STAMP) $(ROOMED)
 	$(call say,CC,'$< (double)')$(CC) $(C_FLAGS) $(call room_flags,$<) -DBN_REFERENCE_BYTES=8 -c -o $@ $<
 
 $(OBJ)/src/cli/cli_version.o: DEFINES := -DBN_LIBRARIES='"$(DEP_VERSIONS)"'
+$(OBJ)/src/studies/bpm_serial.o $(OBJ)/src/studies/cg_serial.o: DEFINES := -O3
 $(OBJ)/host/device/context.o: DEFINES := -DBN_VERSION_STRING='"$(VERSION)"'
 
 # Kernel texts and self-test cases inside the binary.
@@ -269,6 +271,11 @@ gallery: all ## draws the pictures of README and documents anew, in docs/picture
 bench: all ## how fast the solvers are here, and how far from the limit; DEVICE=gpu BENCH='flow --full' make bench
 	+@$(DRY_RUN) $(BINNACLE) bench $(BENCH) $(if $(DEVICE),--device '$(DEVICE)')
 
+PAPERS := bpm flow xray flood maxwell
+papers: all ## tables and figures of the five papers, with ours beside them, in out/papers/NAME/report.html; DEVICE=gpu QUICK= in full
+	+@$(DRY_RUN) sh -ec 'for p in $(PAPERS); do $(BINNACLE) bench --suite paper-$$p $(QUICK) $(if $(DEVICE),--device $(DEVICE)) --out out/papers/$$p; done'
+QUICK ?= --quick
+
 # What the program says of itself, as manual pages and for shells.
 PAGES := $(BUILD)/man/binnacle.1 $(foreach s,bash zsh fish,$(BUILD)/binnacle.$s)
 $(BUILD)/man/binnacle.1: packaging/man.sh $(BINNACLE)
@@ -312,6 +319,6 @@ help: ## this list
 	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
 
 FORCE:
-.PHONY: all test test-long fuzz mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench site install uninstall bundle python deb deps format clean help FORCE
+.PHONY: all test test-long fuzz mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench papers site install uninstall bundle python deb deps format clean help FORCE
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O) $(FUZZ_O)) $(TEST_BIN:=.d)

@@ -419,9 +419,10 @@ ALWAYS_INLINED void divide_columns(global real *transposed, int pitch, int colum
                                    global const real *x_second, global const real *y_second, local const real2 *z)
 {
     TWO_LINES(column, (index_t)column * pitch, pitch, 1, y.count, x.count)
-    const int next = l.has_second ? column + 1 : column;
-    const divisor by = { x_eigenvalue[column], x_eigenvalue[next], y_eigenvalue };
-    const divisor then_by = { divisions > 1 ? x_second[column] : 0, divisions > 1 ? x_second[next] : 0, y_second };
+    /* The launch may have a pair more than there are columns. */
+    const int here = min(column, x.count - 1), next = l.has_second ? column + 1 : here;
+    const divisor by = { x_eigenvalue[here], x_eigenvalue[next], y_eigenvalue };
+    const divisor then_by = { divisions > 1 ? x_second[here] : 0, divisions > 1 ? x_second[next] : 0, y_second };
     store(transposed, l, y, t, 0, divisions, by, then_by, 0, 0, z);
 }
 

@@ -109,6 +109,7 @@ typedef struct bn_bench_device {
     double budget; /* [s] for one job's clock */
     double end;    /* when the usual table is to be ready, by bn_seconds_now */
     size_t kinds;  /* of work that are left */
+    size_t ordinal; /* among the devices of the command */
 } bn_bench_device;
 
 /* BN_CASE where the solver refuses the job's case or one of its settings. */

@@ -12,24 +12,41 @@
 
 enum { TROUBLE = BN_BENCH_REASON };
 
-BN_PRINTF(6, 0)
-static bn_status add(const bn_suite *s, double published, double ours, const char *unit, const char *why,
-                     const char *format, va_list list)
+const char bn_suite_left_out[] = "left out with --quick";
+
+/* `line` NULL: no point of the chart. */
+BN_PRINTF(8, 0)
+static bn_status add(const bn_suite *s, const char *line, double x, double published, double ours, const char *unit,
+                     const char *why, const char *format, va_list list)
 {
     char what[128];
+    if (s->checks)
+        return BN_OK;
     vsnprintf(what, sizeof what, format, list);
-    json_t *row = json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "what", bn_json_text(what), "published",
+    json_t *row = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "what", bn_json_text(what), "line",
+                            line ? bn_json_text(line) : json_null(), "x", bn_json_real(x), "published",
                             bn_json_real(published), "ours", bn_json_real(ours), "unit", unit, "ratio",
                             bn_json_real(ours / published), "missing",
                             isfinite(ours) ? json_null() : bn_json_text(why[0] ? why : "nothing was measured for it"));
     return bn_bench_add_row(s->d->cli->ctx, s->rows, row, NULL);
 }
 
+BN_PRINTF(8, 9)
+static bn_status add_any(const bn_suite *s, const char *line, double x, double published, double ours, const char *unit,
+                         const char *why, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const bn_status st = add(s, line, x, published, ours, unit, why, format, list);
+    va_end(list);
+    return st;
+}
+
 bn_status bn_suite_add(const bn_suite *s, double published, double ours, const char *unit, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    const bn_status st = add(s, published, ours, unit, s->why, format, list);
+    const bn_status st = add(s, NULL, (double)NAN, published, ours, unit, s->why, format, list);
     va_end(list);
     return st;
 }
@@ -38,26 +55,49 @@ bn_status bn_suite_skip(const bn_suite *s, double published, const char *unit, c
 {
     va_list list;
     va_start(list, format);
-    const bn_status st = add(s, published, (double)NAN, unit, why, format, list);
+    const bn_status st = add(s, NULL, (double)NAN, published, (double)NAN, unit, why, format, list);
     va_end(list);
     return st;
+}
+
+bn_status bn_suite_point(const bn_suite *s, const char *line, double x, double published, double ours, const char *unit)
+{
+    return add_any(s, line, x, published, ours, unit, s->why, "%s at %.6g", line, x);
+}
+
+bn_status bn_suite_skip_point(const bn_suite *s, const char *line, double x, double published, const char *unit,
+                              const char *why)
+{
+    return add_any(s, line, x, published, (double)NAN, unit, why, "%s at %.6g", line, x);
+}
+
+bn_status bn_suite_measure(const bn_suite *s, const bn_bench_job *job, bool kernels, bn_bench_result *out)
+{
+    char trouble[TROUBLE] = "";
+    *out = (bn_bench_result){ .seconds = (double)NAN, .updates = (double)NAN };
+    s->why[0] = '\0';
+    if (s->checks)
+        return bn_bench_check(s->d, job);
+    bn_bench_tell(s->d, job);
+    BN_TRY(kernels ? bn_bench_measure(s->d, job, false, out, trouble, sizeof trouble)
+                   : bn_bench_time(s->d, job, out, trouble, sizeof trouble));
+    if (!trouble[0]) {
+        *s->measured = true;
+        return BN_OK;
+    }
+    bn_log(s->d->cli->ctx, BN_LOG_WARNING, "%s, %s, %u: %s", job->of->solver, job->of->what, job->n, trouble);
+    snprintf(s->why, BN_SUITE_WHY, "%.*s", BN_SUITE_WHY - 1, trouble);
+    *s->failed = true;
+    out->seconds = out->updates = (double)NAN;
+    return BN_OK;
 }
 
 bn_status bn_suite_seconds(const bn_suite *s, const bn_bench_job *job, double *seconds)
 {
     bn_bench_result r;
-    char trouble[TROUBLE];
-    *seconds = (double)NAN;
-    s->why[0] = '\0';
-    if (s->checks)
-        return bn_bench_check(s->d, job);
-    bn_bench_tell(s->d, job);
-    BN_TRY(bn_bench_time(s->d, job, &r, trouble, sizeof trouble));
-    if (trouble[0])
-        bn_log(s->d->cli->ctx, BN_LOG_WARNING, "%s, %s, %u: %s", job->of->solver, job->of->what, job->n, trouble);
-    snprintf(s->why, BN_SUITE_WHY, "%.*s", BN_SUITE_WHY - 1, trouble);
-    *seconds = trouble[0] ? (double)NAN : r.seconds;
-    return BN_OK;
+    const bn_status st = bn_suite_measure(s, job, false, &r);
+    *seconds = r.seconds;
+    return st;
 }
 
 /* The next line that is no comment, split; a field in quotes may hold commas. */
@@ -117,6 +157,15 @@ double bn_published_seconds(const bn_published *t, const char *head)
            : strcmp(end, "s") == 0   ? value
            : strcmp(end, "min") == 0 ? 60 * value
                                      : (double)NAN;
+}
+
+double bn_published_item(const char *name, const char *item)
+{
+    bn_published t = bn_published_open(name);
+    while (bn_published_next(&t))
+        if (strcmp(bn_published_text(&t, "item"), item) == 0)
+            return bn_published_number(&t, "value");
+    return (double)NAN;
 }
 
 bn_bench_case bn_suite_base(const char *solver)

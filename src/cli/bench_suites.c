@@ -2,26 +2,29 @@
  * (data/published/); a figure that one side does not have is left empty. */
 #include "cli/bench_suites.h"
 
+#include "io/file.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct {
-    const char *name, *source;
-    bn_status (*run)(const bn_suite *);
+    const char *name, *alias, *source;
+    const bn_suite_table *tables;
 } suites[] = {
-    { "seed-000", "X-rays as particles: precision and error over photons; Grund, Dresden 2016 (Nvidia K20X)",
-      bn_suite_xray },
-    { "seed-001", "light in thin films: work-groups and layouts; thesis, Erlangen (Nvidia GT 330M), grid not stated",
+    { "paper-xray", "seed-000",
+      "X-rays as particles: precision and error over photons; Grund, Dresden 2016 (Nvidia K20X)", bn_suite_xray },
+    { "paper-maxwell", "seed-001",
+      "light in thin films: work-groups and layouts; thesis, Erlangen (Nvidia GT 330M), grid not stated",
       bn_suite_maxwell },
-    { "seed-002",
+    { "paper-flood", "seed-002",
       "shallow water on hexagons: precision, layouts, sizes; thesis (Nvidia GTX TITAN Black, 1,147,423 cells)",
       bn_suite_flood },
-    { "seed-003",
+    { "paper-bpm", "seed-003",
       "beam propagation: a step along z over N; Alekseev and Golovashkin (Nvidia GTS 250, one core of an E7500)",
       bn_suite_bpm },
-    { "seed-004",
+    { "paper-flow", "seed-004",
       "flow: products of conjugate gradients, time steps; diploma thesis (Nvidia Tesla C1060, one core of its host)",
       bn_suite_flow },
 };
@@ -30,56 +33,103 @@ enum { SUITES = sizeof suites / sizeof *suites };
 bn_status bn_bench_suite_check(bn_context *ctx, const char *name)
 {
     for (size_t i = 0; i < SUITES; i++)
-        if (strcmp(suites[i].name, name) == 0)
+        if (strcmp(suites[i].name, name) == 0 || strcmp(suites[i].alias, name) == 0)
             return BN_OK;
     return bn_fail(ctx, BN_USAGE,
-                   "unknown suite `%s`; there are seed-000, seed-001, seed-002, seed-003, seed-004, overhead, "
-                   "default-vs-tuned, scaling and jobs",
+                   "unknown suite `%s`; there are paper-xray, paper-maxwell, paper-flood, paper-bpm, paper-flow "
+                   "(seed-000 to seed-004), overhead, default-vs-tuned, scaling and jobs",
                    name);
 }
 
-/* Fails if there is no figure of ours, with the reason of the first row. */
-static bn_status check_measured(bn_context *ctx, const json_t *rows)
+/* All cases are read first: a wrong one ends the command at once. */
+static bn_status check_cases(bn_suite s, const bn_suite_table *tables)
 {
-    for (size_t r = 0; r < json_array_size(rows); r++)
-        if (json_is_number(json_object_get(json_array_get(rows, r), "ours")))
-            return BN_OK;
-    const json_t *missing = json_object_get(json_array_get(rows, 0), "missing");
-    return bn_fail(ctx, BN_DEVICE, "nothing could be measured: %s",
-                   json_is_string(missing) ? json_string_value(missing) : "the study has no cases");
+    s.checks = true;
+    s.folder = NULL;
+    for (s.table = tables; s.table->id; s.table++)
+        BN_TRY(s.table->run(&s));
+    json_array_clear(s.rows);
+    return BN_OK;
+}
+
+/* Measures a table, unless it is there, and puts its rows and pictures to those of the suite. */
+static bn_status run_table(const bn_suite *s, json_t *tables, json_t *all)
+{
+    bool found = false;
+    *s->failed = false;
+    json_array_clear(s->rows);
+    json_array_clear(s->pictures);
+    if (s->folder)
+        BN_TRY(bn_paper_find(s, &found));
+    if (!found)
+        BN_TRY(s->table->run(s));
+    if (s->folder && !found)
+        BN_TRY(bn_paper_write(s));
+    json_t *entry = json_pack("{s:s, s:o, s:o}", "id", s->table->id, "rows", json_deep_copy(s->rows), "pictures",
+                              json_deep_copy(s->pictures));
+    for (size_t r = 0; r < json_array_size(s->rows); r++)
+        json_object_set_new(json_array_get(s->rows, r), "table", json_string(s->table->id));
+    return entry && json_array_append_new(tables, entry) == 0 && json_array_extend(all, s->rows) == 0
+               ? BN_OK
+               : bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for the suite");
+}
+
+/* The folder for the files of a device, as bench.json's; NULL: there is none. */
+static bn_status make_folder(const bn_bench_device *d, char path[BN_BENCH_PATH], const char **out)
+{
+    const char *folder = d->cli->options->run.out;
+    *out = folder ? path : NULL;
+    if (!folder)
+        return BN_OK;
+    snprintf(path, BN_BENCH_PATH, d->ordinal > 0 ? "%s/device-%zu" : "%s", folder, d->ordinal);
+    return bn_directory_create(d->cli->ctx, path);
 }
 
 bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **out)
 {
     size_t i = 0;
-    while (i + 1 < SUITES && strcmp(suites[i].name, name) != 0)
+    while (i + 1 < SUITES && strcmp(suites[i].name, name) != 0 && strcmp(suites[i].alias, name) != 0)
         i++;
-    bn_suite s = {
-        .d = d, .rows = json_array(), .gpu = !bn_device_describe(d->plain)->cpu, .quick = d->cli->options->quick
-    };
-    char why[BN_SUITE_WHY] = "";
+    const bn_options *o = d->cli->options;
+    char why[BN_SUITE_WHY] = "", path[BN_BENCH_PATH];
+    bool measured = false, failed = false;
     bn_bench_device shorter = *d;
-    shorter.budget = fmin(d->budget, 0.5); /* many rows */
-    s.d = &shorter;
-    s.why = why;
-    s.checks = true; /* all cases are read first: a wrong one ends the command at once */
-    bn_status st = suites[i].run(&s);
-    s.checks = false;
-    json_array_clear(s.rows);
+    shorter.budget = o->quick && o->sizes ? 0.02 : fmin(d->budget, 0.5); /* many rows */
+    json_t *all = json_array(), *tables = json_array();
+    bn_suite s = { .d = &shorter,
+                   .rows = json_array(),
+                   .pictures = json_array(),
+                   .why = why,
+                   .measured = &measured,
+                   .failed = &failed,
+                   .level = !o->quick  ? BN_SUITE_WHOLE
+                            : o->sizes ? BN_SUITE_SMALLEST
+                                       : BN_SUITE_QUICK,
+                   .gpu = !bn_device_describe(d->plain)->cpu,
+                   .quick = o->quick };
+    bn_status st = check_cases(s, suites[i].tables);
     if (st == BN_OK)
-        st = suites[i].run(&s);
-    if (st == BN_OK)
-        st = check_measured(d->cli->ctx, s.rows);
-    *out = st == BN_OK
-               ? json_pack("{s:s, s:s, s:O}", "name", suites[i].name, "source", suites[i].source, "rows", s.rows)
-               : NULL;
+        st = make_folder(d, path, &s.folder);
+    for (s.table = suites[i].tables; st == BN_OK && s.table->id; s.table++)
+        st = run_table(&s, tables, all);
+    if (st == BN_OK && s.folder)
+        st = bn_paper_page(&(bn_suite){ .d = d, .folder = s.folder, .table = suites[i].tables }, suites[i].source,
+                           tables);
+    if (st == BN_OK && !measured)
+        st = bn_fail(d->cli->ctx, BN_DEVICE, "nothing could be measured: %s", why[0] ? why : "the study has no cases");
+    *out = st == BN_OK ? json_pack("{s:s, s:s, s:O}", "name", suites[i].name, "source", suites[i].source, "rows", all)
+                       : NULL;
     json_decref(s.rows);
+    json_decref(s.pictures);
+    json_decref(tables);
+    json_decref(all);
     return st == BN_OK && !*out ? bn_fail(d->cli->ctx, BN_MEMORY, "no memory for the suite") : st;
 }
 
 bn_status bn_bench_suite_print(bn_context *ctx, const json_t *suite)
 {
     static const bn_bench_column columns[] = {
+        { "table", "table", BN_BENCH_TEXT, NULL },
         { "", "what", BN_BENCH_TEXT, NULL },
         { "published", "published", BN_BENCH_NUMBER, NULL },
         { "ours", "ours", BN_BENCH_NUMBER, "" },

@@ -280,6 +280,7 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
     json_t *rows = json_array(), *entry = NULL;
     BN_GO(open_device(cli, index, &d));
     d.tested = &tested;
+    d.ordinal = json_array_size(devices);
     entry = json_pack("{s:o, s:O}", "device", device_json(&d), "rows", rows);
     if (!entry || json_array_append_new(devices, entry) != 0) {
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");

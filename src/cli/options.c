@@ -117,9 +117,9 @@ static const option_row rows[] = {
     { "size", 0, TEXT, "N,N,...", AT(sizes), BN_CMD_BENCH, false,
       "only these sizes: up to 8 the first, second, ... of each kind of work, above points along a side" },
     { "suite", 0, TEXT, "NAME", AT(suite), BN_CMD_BENCH, false,
-      "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004; or overhead (small cases, "
-      "starts), default-vs-tuned (work-groups), scaling (several devices against one), jobs (whole runs of all "
-      "cases)" },
+      "tables and figures of a paper beside ours: paper-xray, paper-maxwell, paper-flood, paper-bpm or paper-flow; or "
+      "overhead (small cases, starts), default-vs-tuned (work-groups), scaling (several devices against one), jobs (whole "
+      "runs of all cases)" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
     { "json", 0, FLAG, NULL, AT(run.json),
       ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST | BN_CMD_COMPARE | BN_CMD_SWEEP |

@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench.sh: `binnacle bench`: one JSON document over all solvers that fits its schema, pictures, two documents compared,
-# published studies.
+# bench.sh: `binnacle bench`: one JSON document over all solvers that fits its schema, pictures, two documents compared.
+# Published studies: papers.sh.
 . tests/cli_lib.subr
 b=$BINNACLE
 export BINNACLE_SELFTEST=off # driver_aborts.sh has it; here it would only take its time
@@ -77,43 +77,6 @@ changes = json.load(open(sys.argv[1]))["compare"]
 assert [c["verdict"] for c in changes] == ["slower"] * 2, changes
 ' "$work/slow.json"
 
-# Published studies: each prints its figures beside ours, and the document fits.
-# All of a study's cases are read before anything is measured: a key that a solver does not have would be exit code 2.
-mkdir "$work/none" && cp -r "$root/kernels/." "$work/none"
-for kernels in "$work"/none/*.cl "$work"/none/studies/*.cl; do
-    echo 'nonsense' >"$kernels"
-done
-for suite in seed-000 seed-001 seed-002 seed-003 seed-004; do
-    expect 3 'nothing could be measured' "--suite $suite: all cases fit their solvers, and no kernel builds" \
-        env BINNACLE_KERNEL_PATH="$work/none" "$b" bench --suite "$suite" --quick --quiet
-done
-expect 1 'seed-004' 'a suite that there is none of' "$b" bench --suite seed-9
-expect 1 'without solvers' 'a suite with solvers' "$b" bench flow --suite seed-004
-more=
-[ -z "${BN_TEST_LONG:-}" ] || more=seed-000:7.8
-for suite in $more seed-001:14.9 seed-002:12417 seed-003:22.5; do
-    name=${suite%:*}
-    "$b" bench --suite "$name" --quick --quiet --json >"$work/$name.json" 2>"$work/err"
-    ok "--suite $name exits 0" test $? = 0
-    ok '... fits' python3 tests/cli/fits.py "$work/$name.json" "$root/data/schemas/bench.json"
-    ok '... has the published figures, and ours beside some of them' python3 -c '
-import json, sys
-rows = json.load(open(sys.argv[1]))["devices"][0]["suite"]["rows"]
-assert any(r["published"] == float(sys.argv[2]) for r in rows), rows
-assert any(r["published"] and r["ours"] and r["ours"] > 0 for r in rows), rows
-assert sum(r["ours"] is not None for r in rows) >= 5, rows
-assert all((r["ours"] is None) == bool(r["missing"]) for r in rows), rows
-figures = [r["ours"] for r in rows if r["ours"] is not None]
-assert len(set(figures)) == len(figures), figures' "$work/$name.json" "${suite#*:}"
-done
-ok 'seed-002: both layouts are measured, and their ratio' python3 -c '
-import json, sys
-rows = json.load(open(sys.argv[1]))["devices"][0]["suite"]["rows"]
-steps = {name: r["ours"] for r in rows for name in ("AoS", "SoA") if r["what"].endswith(f", {name} (solver.state=" +
-         {"AoS": "cells", "SoA": "planes"}[name] + ")")}
-ratio = [r["ours"] for r in rows if r["what"] == "AoS over SoA"]
-assert set(steps) == {"AoS", "SoA"} and all(v > 0 for v in steps.values()), rows
-assert len(ratio) == 1 and abs(ratio[0] * steps["SoA"] / steps["AoS"] - 1) < 1e-9, rows' "$work/seed-002.json"
 # Several devices: the parts of one stand for them.
 BINNACLE_PARTITION=2 "$b" bench flood --suite scaling --device all --quiet --json >"$work/scaling.json" 2>"$work/err"
 ok '--suite scaling exits 0' test $? = 0
@@ -162,8 +125,5 @@ import json, sys
 rows = json.load(open(sys.argv[1]))["devices"][0]["default_vs_tuned"]
 assert {r["solver"] for r in rows} == {"flow", "maxwell", "flood", "bpm", "xray"}, rows
 assert all(r["trouble"] is None and r["ratio"] > 0 for r in rows), rows' "$work/tuned.json"
-fi
-if [ -n "${BN_TEST_LONG:-}" ]; then # some fifty programs to build
-    expect 0 '26.65' 'seed-004 has the published times' "$b" bench --suite seed-004 --quick --quiet
 fi
 finish
