@@ -106,9 +106,9 @@ typedef struct bn_bench_device {
     bn_device *plain, *profiling;
     bn_device_limits limits;
     bn_bench_tested *tested;
-    double budget; /* [s] for one job's clock */
-    double end;    /* when the usual table is to be ready, by bn_seconds_now */
-    size_t kinds;  /* of work that are left */
+    double budget;  /* [s] for one job's clock */
+    double end;     /* when the usual table is to be ready, by bn_seconds_now */
+    size_t kinds;   /* of work that are left */
     size_t ordinal; /* among the devices of the command */
 } bn_bench_device;
 
