@@ -103,6 +103,7 @@ bn_status bn_linear_couple(bn_linear *first, const bn_stencil *a, const bn_linea
 {
     bn_field *const *copy = first->copy;
     first->plus = plus;
+    bn_spectral_destroy(&first->coupled); /* of the setup */
     if (!first->agglomerated)
         return bn_spectral_create(first->domain, a, w->q, &(bn_spectral_second){ b, w->p, plus }, &first->coupled);
     const bn_spectral_second second = { b, copy[COPY_P], plus ? copy[COPY_Z] : NULL };
