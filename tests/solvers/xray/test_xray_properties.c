@@ -386,17 +386,21 @@ START_TEST(rings_and_logarithms_are_of_the_picture)
     const bn_column *rings = table(&r, "rings", &rows);
     ck_assert(rows == 12);
     for (size_t ring = 0; ring < rows; ring++) {
-        double mean = 0, photons = 0;
+        double mean = 0, squares = 0, photons = 0;
         int cells = 0;
         for (int c = 0; c < 768; c++)
             if (fabs(hypot(c % 32 - 16, c / 32 - 12) - (double)ring) < 0.5) {
                 mean += intensity[c];
+                squares += intensity[c] * intensity[c];
                 photons += hits[c];
                 cells++;
             }
         near(rings[0].values[ring], 4 * pi / 1e-10 * sin(1e-3 * (double)ring), 1e-3, "4 pi / lambda sin(theta / 2)");
         near(rings[1].values[ring], mean / cells, 1e-9 * mean, "mean intensity");
-        near(rings[2].values[ring], photons / cells, 1e-9 * photons, "mean of photons");
+        if (cells > 1)
+            near(rings[2].values[ring], sqrt((squares - mean * mean / cells) / cells / (cells - 1)), 1e-9 * mean,
+                 "its standard error");
+        near(rings[3].values[ring], photons / cells, 1e-9 * photons, "mean of photons");
     }
     /* Expected values are shown in squares of what is added at a time. */
     const double weight = 768.0 / 100 * 4e-6 / (2 * pi * (1 - cos(0.2)));
