@@ -64,7 +64,7 @@ typedef struct cell_slopes {
 
 /* The fields before the step, and at second order half a step later. Not restrict, which Oclgrind's compiler can't
  * inline; the kernels' own arguments are. */
-#define STATE_PARAMETERS \
+#define STATE_PARAMETERS                                                                                               \
     global const real *depth, global const real *velocity, global const real *bed, global const int *cell
 #define STATE depth, velocity, bed, cell
 #define FIELD_PARAMETERS STATE_PARAMETERS, global const real *half_depth, global const real *half_velocity
@@ -419,8 +419,7 @@ static inline int begin_step(local real *step, global acc *blocks, global const 
     int active = RAIN && values[RAIN_LATELY] != 0;
     if (get_local_id(0) == get_local_size(0) - 1) /* which looks up no block below */
         time_step(step, clock, slot, refill);
-    FOR_LANES(n, STEP - STEP_WET)
-    {
+    FOR_LANES(n, STEP - STEP_WET) {
         const int b = n < 9 ? block_beside(n % 3 - 1, n / 3 - 1) : partial_index();
         const int at = n < 9 ? slot : SLOTS, also = n < 9 ? (slot + SLOTS - 1) % SLOTS : SLOTS;
         step[STEP_WET + n] = b >= 0 && (blocks[at * PARTIALS + b] != 0 || blocks[also * PARTIALS + b] != 0);
@@ -448,8 +447,7 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
     local acc speeds[LANES], special[LANES];
     CLEAR_LANES(speeds);
     CLEAR_LANES(special);
-    FOR_CELLS(1, i, j, lane)
-    {
+    FOR_CELLS(1, i, j, lane) {
         const place_t at = AT3(i, j, block_k());
         speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
         special[lane] = cell[at] & SPECIAL ? 1 : special[lane];
@@ -547,13 +545,13 @@ static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global r
 }
 
 /* Runs a statement with the constant `shifted`. */
-#define BY_PARITY(row, statement) \
-    if ((row)&1) {                \
-        enum { shifted = 1 };     \
-        statement                 \
-    } else {                      \
-        enum { shifted = 0 };     \
-        statement                 \
+#define BY_PARITY(row, statement)                                                                                      \
+    if ((row)&1) {                                                                                                     \
+        enum { shifted = 1 };                                                                                          \
+        statement                                                                                                      \
+    } else {                                                                                                           \
+        enum { shifted = 0 };                                                                                          \
+        statement                                                                                                      \
     }
 
 #if ORDER == 2
@@ -715,25 +713,25 @@ INLINED void place_rim(local real *shared, local const real *rim, int row, int w
 }
 
 /* What is left to do for a cell when all its fluxes are known; `edge`: place of the one from the west. */
-#define FINISH_LANE(lane, at, edge)                                                                           \
-    cell_state next_;                                                                                         \
-    edge_sums sums_;                                                                                          \
-    sums_.mass = shared[OWN(0) + (lane)] - shared[edge];                                                      \
-    sums_.x = shared[OWN(1) + (lane)] - shared[(edge) + WIDE];                                                \
-    sums_.y = shared[OWN(2) + (lane)] - shared[(edge) + 2 * WIDE];                                            \
+#define FINISH_LANE(lane, at, edge)                                                                                    \
+    cell_state next_;                                                                                                  \
+    edge_sums sums_;                                                                                                   \
+    sums_.mass = shared[OWN(0) + (lane)] - shared[edge];                                                               \
+    sums_.x = shared[OWN(1) + (lane)] - shared[(edge) + WIDE];                                                         \
+    sums_.y = shared[OWN(2) + (lane)] - shared[(edge) + 2 * WIDE];                                                     \
     surface ground_;                                                                                          \
     read_surface(SURFACE, at, dt, &ground_);                                                                  \
     update_cell(depth[at], velocity[at], velocity[(at) + PLANE], REST ? rest[at] : 0, &sums_, 0, dt, raining, \
                 &ground_, &next_);                                                                            \
     STORE_LANE(lane, at)
 /* The whole cell, all its edges computed here. */
-#define ADVANCE_LANE(lane, at, shifted)                      \
-    cell_state next_;                                        \
-    advance_cell(ALL, at, cell[at], shifted, dt, 0, &next_); \
+#define ADVANCE_LANE(lane, at, shifted)                                                                                \
+    cell_state next_;                                                                                                  \
+    advance_cell(ALL, at, cell[at], shifted, dt, 0, &next_);                                          \
     STORE_LANE(lane, at)
-#define STORE_LANE(lane, at)                                                                               \
-    if (RECORD)                                                                                            \
-        record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard); \
+#define STORE_LANE(lane, at)                                                                                           \
+    if (RECORD)                                                                                                        \
+        record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);             \
     ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_))
 
 /* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0.
@@ -777,7 +775,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             if (row < 0) {
                 EACH_LANE_OF_ROW(lane, width, edges_below(FIELDS, shared, lane, at + lane, at + PITCH + lane))
                 FOR_LANES_OF_ROW(q, RIM)
-                rim_edge(FIELDS, shared, rim, q, width, rows, k);
+                    rim_edge(FIELDS, shared, rim, q, width, rows, k);
             } else if (row < rows) {
                 BY_PARITY(row, EACH_LANE_OF_ROW(lane, width, own_edges(FIELDS, shared, lane, at + lane, shifted)))
                 if (get_local_id(0) == 0)
@@ -791,8 +789,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             BY_PARITY(row, EACH_LANE(lane, width, ADVANCE_LANE(lane, at + lane, shifted)))
         }
     }
-    FOR_CELLS(active && !(dt > 0), i, j, lane)
-    { /* launched after the end of the interval: nothing changes */
+    FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
         const place_t at = AT3(i, j, k);
         const cell_state same = { depth[at],           velocity[at],          velocity[at + PLANE],       0,
                                   REST ? rest[at] : 0, SOIL ? soaked[at] : 0, SOIL ? rest[at + PLANE] : 0 };
@@ -803,12 +800,11 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         if (!(SHARED && ROWS_END_WITH_BARRIER))
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         FOR_FEW_CELLS(special, i, j, lane)
-        if (cell[AT3(i, j, k)] & SPECIAL)
-            list[atomic_inc(&listed)] = (j - top) * BLOCK_NX + lane;
+            if (cell[AT3(i, j, k)] & SPECIAL)
+                list[atomic_inc(&listed)] = (j - top) * BLOCK_NX + lane;
         barrier(CLK_LOCAL_MEM_FENCE);
         const int count = special ? listed : 0;
-        FOR_ENTRIES(n, count, lane)
-        {
+        FOR_ENTRIES(n, count, lane) {
             const int row = list[n] / BLOCK_NX;
             const place_t at = AT3(first + list[n] % BLOCK_NX, top + row, k);
             ADD_TO_MAXIMUM(speeds, lane, finish_special_cell(ALL, NEXT, outflow, at, row & 1, dt))
