@@ -34,6 +34,18 @@ void end_run(run *r)
     bn_case_destroy(&r->config);
 }
 
+void same_fields(const run *a, const run *b, const char *const *names, int fields, const char *what)
+{
+    for (int f = 0; f < fields; f++) {
+        size_t count, others;
+        double *one = field(a, names[f], &count), *other = field(b, names[f], &others);
+        ck_assert_uint_eq(count, others);
+        ck_assert_msg(memcmp(one, other, count * sizeof *one) == 0, "%s: %s differs", what, names[f]);
+        free(one);
+        free(other);
+    }
+}
+
 double result(const run *r, const char *name)
 {
     const bn_results *results = bn_sim_results(r->sim);

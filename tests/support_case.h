@@ -36,6 +36,9 @@ const bn_sim_field_info *field_info(const run *, const char *name);
  * these values; may be NULL. */
 double *field(const run *, const char *name, size_t *count);
 
+/* Both runs have the same bits in so many fields; `what` says which runs they are. */
+void same_fields(const run *, const run *, const char *const *names, int count, const char *what);
+
 /* A result by name, which must be there. */
 double result(const run *, const char *name);
 

@@ -428,15 +428,9 @@ START_TEST(device_equals_reference_in_all_variants)
             run a = run_case(channel_case, NULL, overrides), b = run_case(channel_case, device, overrides);
             near(bn_sim_now(b.sim).residual, bn_sim_now(a.sim).residual, 0, "the residual's bits");
             static const char *const names[] = { "psi", "omega", "velocity" };
-            for (int f = 0; f < 3; f++) {
-                const bn_sim_field_info *info = field_info(&a, names[f]);
-                const size_t count = (size_t)info->n[0] * info->n[1] * (size_t)info->components;
-                double *one = field(&a, names[f], NULL), *other = field(&b, names[f], NULL);
-                ck_assert_msg(memcmp(one, other, count * sizeof *one) == 0, "variant %zu, %s: %s differs", v,
-                              p ? "double" : "single", names[f]);
-                free(one);
-                free(other);
-            }
+            char what[64];
+            snprintf(what, sizeof what, "variant %zu, %s", v, p ? "double" : "single");
+            same_fields(&a, &b, names, 3, what);
             end_run(&a);
             end_run(&b);
         }

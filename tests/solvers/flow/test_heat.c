@@ -222,14 +222,9 @@ START_TEST(device_equals_reference_with_heat_and_obstacles)
             run a = run_case(body_case, NULL, overrides), b = run_case(body_case, device, overrides);
             near(bn_sim_now(b.sim).residual, bn_sim_now(a.sim).residual, 0, "the residual's bits");
             static const char *const names[] = { "psi", "omega", "velocity", "temperature" };
-            for (int f = 0; f < 4; f++) {
-                size_t count;
-                double *one = field(&a, names[f], &count), *other = field(&b, names[f], &count);
-                ck_assert_msg(memcmp(one, other, count * sizeof *one) == 0, "variant %zu, precision %d: %s differs", v,
-                              p, names[f]);
-                free(one);
-                free(other);
-            }
+            char what[64];
+            snprintf(what, sizeof what, "variant %zu, %s", v, p ? "double" : "single");
+            same_fields(&a, &b, names, 4, what);
             end_run(&a);
             end_run(&b);
         }
