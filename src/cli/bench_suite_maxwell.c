@@ -79,34 +79,15 @@ static bn_status compare_layouts(const bn_suite *s)
 #define NOTE                                                                                                         \
     "The thesis gives no size of its grid; here 48 cells along each axis on a CPU, 128 on a GPU, in complex single " \
     "precision. Its tables are of arrays of structures."
+#define MATRIX(number, axes, tables)                                                                                \
+    {                                                                                                               \
+        .id = "table-" number, .title = "Table " number ": work-groups along " axes, .run = tables, .x_label = "n", \
+        .y_label = "time of an iteration [ms]", .log_x = true, .log_y = true, .matrix = true, .note = NOTE          \
+    }
 const bn_suite_table bn_suite_maxwell[] = {
-    { .id = "table-4.2.1",
-      .title = "Table 4.2.1: work-groups along one axis",
-      .run = table_1,
-      .x_label = "n",
-      .y_label = "time of an iteration [ms]",
-      .log_x = true,
-      .log_y = true,
-      .matrix = true,
-      .note = NOTE },
-    { .id = "table-4.2.2",
-      .title = "Table 4.2.2: work-groups along two axes",
-      .run = table_2,
-      .x_label = "n",
-      .y_label = "time of an iteration [ms]",
-      .log_x = true,
-      .log_y = true,
-      .matrix = true,
-      .note = NOTE },
-    { .id = "table-4.2.3",
-      .title = "Table 4.2.3: work-groups along three axes",
-      .run = table_3,
-      .x_label = "n",
-      .y_label = "time of an iteration [ms]",
-      .log_x = true,
-      .log_y = true,
-      .matrix = true,
-      .note = NOTE },
+    MATRIX("4.2.1", "one axis", table_1),
+    MATRIX("4.2.2", "two axes", table_2),
+    MATRIX("4.2.3", "three axes", table_3),
     { .id = "layouts",
       .title = "Layouts",
       .run = compare_layouts,
