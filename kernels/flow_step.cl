@@ -79,7 +79,7 @@ kernel void flow_step(global real *omega, global real *next, global const real *
     {
         for (int j = hy.first + 2 * pair; j < min(hy.first + 2 * pair + 2, hy.first + hy.count); j++)
             FOR_ITEMS(i, NX)
-        advect_heat(i, j, T, psi_before, velocity, node, heat_stencil, rhs, T_next);
+                advect_heat(i, j, T, psi_before, velocity, node, heat_stencil, rhs, T_next);
         LOCAL_AND_GLOBAL
         forward_rows(rhs, coefficients, COEFFICIENTS_PITCH, 2 * pair, hx, hy, heat_along_x, z);
         LOCAL_AND_GLOBAL
@@ -108,7 +108,7 @@ kernel void flow_step(global real *omega, global real *next, global const real *
         /* The rows of the border, which are copied, go with the first and the last. */
         for (int j = pair == 0 ? 0 : 2 * pair + 1; j < min(2 * pair + 3 + (pair == row_pairs - 1), NY); j++)
             FOR_ITEMS(i, NX)
-        advect_vorticity(i, j, omega, psi_before, velocity, T_next, node, stencil, rhs, next);
+                advect_vorticity(i, j, omega, psi_before, velocity, T_next, node, stencil, rhs, next);
         LOCAL_AND_GLOBAL
         forward_rows(rhs, coefficients, COEFFICIENTS_PITCH, 2 * pair, x, y, along_x, z);
         LOCAL_AND_GLOBAL

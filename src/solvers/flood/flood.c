@@ -270,7 +270,7 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
 {
     const flood_scheme *m = &s->scheme;
     const char *const needs[] = { m->special ? "cells with a law of their own" : NULL,
-                                  m->jagged ? "jagged walls" : NULL, s->k.gn2 > 0 ? "friction" : NULL,
+                                  m->jagged ? "jagged walls" : NULL, m->friction ? "friction" : NULL,
                                   m->record ? "records" : NULL };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (needs[i])

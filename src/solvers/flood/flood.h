@@ -228,6 +228,8 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
 
 /* Place of a cell's centre [m], from the corner of the domain. */
 void flood_place(const flood *, size_t i, size_t j, double x[2]);
+/* The same in the coordinates of terrain and other maps. */
+void flood_place_on_map(const flood *, size_t i, size_t j, double x[2]);
 
 /* The cell beside another one of the same storey; false: outside. */
 bool flood_beside(const flood *, size_t i, size_t j, int edge, long *x, long *y);
@@ -245,6 +247,9 @@ void flood_lengthen(flood *);
 /* Mean of what [[history]] says of a side (0 ... 3) or source (4, counted from 1) from `begin` to `end`; `constant`
  * where it says nothing. */
 double flood_mean(const bn_case *, int of, long long source, double begin, double end, double constant);
+
+/* A visitor of fields: adds up values as the field holds them, rounded to its precision; `sum` is a double. */
+bn_status flood_add_up(void *sum, int component, const bn_region *, const void *values);
 
 /* Bed and codes of the cells; their start. */
 bn_status flood_read_terrain(const bn_case *, bn_plan *, flood *);

@@ -93,14 +93,6 @@ void flood_surface_values(const bn_case *c, const flood *s, double begin, double
     }
 }
 
-/* A cell's middle in the coordinates of maps. */
-static void place_on_map(const flood *s, size_t i, size_t j, double x[2])
-{
-    flood_place(s, i, j, x);
-    for (int k = 0; k < 2; k++)
-        x[k] += s->grid.origin[k] + s->ground.shift[k];
-}
-
 static bn_status supply_share(void *user, const bn_region *r, void *to)
 {
     const flood *s = user;
@@ -108,19 +100,10 @@ static bn_status supply_share(void *user, const bn_region *r, void *to)
     for (size_t at = 0; at < (size_t)r->n[0] * r->n[1]; at++) {
         const size_t i = r->first[0] + at % r->n[0], j = r->first[1] + at / r->n[0];
         double x[2];
-        place_on_map(s, i, j, x);
+        flood_place_on_map(s, i, j, x);
         const double given = s->surface.share ? bn_input_height(s->surface.share, x) : 1;
         share[at] = given > 0 && !(s->cells.code[j * s->grid.nx + i] & FLOOD_SOLID) ? given : 0;
     }
-    return BN_OK;
-}
-
-static bn_status add_shares(void *sum, int component, const bn_region *r, const void *values)
-{
-    const double *share = values;
-    (void)component;
-    for (size_t at = 0; at < bn_region_points(r); at++)
-        *(double *)sum += share[at];
     return BN_OK;
 }
 
@@ -133,7 +116,7 @@ static bn_status fill_land(bn_sim *sim, const flood *s)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the land cover of %zu cells", points);
     for (size_t at = 0; at < points; at++) {
         double x[2];
-        place_on_map(s, at % s->grid.nx, at / s->grid.nx, x);
+        flood_place_on_map(s, at % s->grid.nx, at / s->grid.nx, x);
         const double number = bn_input_pixel(s->surface.covers, x);
         for (int k = 1; k < s->surface.lands; k++)
             if (number == (double)s->surface.land[k].code)
@@ -156,7 +139,7 @@ bn_status flood_fill_surface(bn_sim *sim, flood *s)
         return BN_OK;
     BN_TRY(bn_field_supply(s->f.rain_share, BN_AS_DOUBLES, supply_share, s));
     s->surface.rained_on = 0;
-    BN_TRY(bn_field_visit(s->f.rain_share, BN_AS_DOUBLES, add_shares, &s->surface.rained_on));
+    BN_TRY(bn_field_visit(s->f.rain_share, BN_AS_DOUBLES, flood_add_up, &s->surface.rained_on));
     s->surface.rained_on *= s->grid.area;
     return BN_OK;
 }

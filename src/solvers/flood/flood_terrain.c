@@ -14,6 +14,13 @@ void flood_place(const flood *s, size_t i, size_t j, double x[2])
     x[1] = ((double)j + 0.5) * s->grid.h[1];
 }
 
+void flood_place_on_map(const flood *s, size_t i, size_t j, double x[2])
+{
+    flood_place(s, i, j, x);
+    for (int k = 0; k < 2; k++)
+        x[k] += s->grid.origin[k] + s->ground.shift[k];
+}
+
 /* A number in 0 ... 1 that depends on seed and cell alone. */
 static double scatter(uint64_t seed, uint64_t cell)
 {
@@ -87,11 +94,9 @@ static double bed_at(const flood *s, size_t i, size_t j)
     case FLOOD_RANDOM: return w->amplitude * scatter(w->seed, (uint64_t)j * s->grid.nx + i);
     case FLOOD_BUMP: return fmax(0, 0.2 - 0.05 * (x[0] - 10) * (x[0] - 10));
     case FLOOD_BOWL: return -w->depth * (1 - r2 / (w->radius * w->radius));
-    case FLOOD_TERRAIN: {
-        const double y[2] = { s->grid.origin[0] + s->ground.shift[0] + x[0],
-                              s->grid.origin[1] + s->ground.shift[1] + x[1] };
-        return s->ground.scale * bn_input_height(s->ground.terrain, y) + s->ground.offset;
-    }
+    case FLOOD_TERRAIN:
+        flood_place_on_map(s, i, j, x);
+        return s->ground.scale * bn_input_height(s->ground.terrain, x) + s->ground.offset;
     case FLOOD_MACDONALD: return s->ground.macdonald[2 * i + (s->grid.edges == 6 && j % 2 != 0)];
     default: return 0;
     }
@@ -214,9 +219,7 @@ static void reject_missing(const bn_case *c, const flood *s, size_t at)
 {
     const bn_input *t = s->ground.terrain;
     double x[2];
-    flood_place(s, at % s->grid.nx, at / s->grid.nx, x);
-    for (int k = 0; k < 2; k++)
-        x[k] += s->grid.origin[k] + s->ground.shift[k];
+    flood_place_on_map(s, at % s->grid.nx, at / s->grid.nx, x);
     if (x[0] >= t->low[0] && x[1] >= t->low[1] && x[0] <= t->high[0] && x[1] <= t->high[1])
         (void)bn_case_reject(
             c, "bed.file", "bed.nodata = \"wall\"",
@@ -388,13 +391,12 @@ static double never(const double x[3], const void *user)
     return -1;
 }
 
-/* Adds up the depths as the field holds them, rounded to its precision. */
-static bn_status add_up(void *volume, int component, const bn_region *r, const void *values)
+bn_status flood_add_up(void *sum, int component, const bn_region *r, const void *values)
 {
-    const double *depth = values;
+    const double *value = values;
     (void)component;
     for (size_t at = 0; at < bn_region_points(r); at++)
-        *(double *)volume += depth[at];
+        *(double *)sum += value[at];
     return BN_OK;
 }
 
@@ -409,7 +411,7 @@ bn_status flood_fill(bn_sim *sim, flood *s)
     BN_TRY(bn_field_supply(s->f.bed, BN_AS_DOUBLES, fill_bed, &w));
     BN_TRY(bn_field_write(s->f.cell, s->cells.code, points * sizeof *s->cells.code));
     s->now.start_volume = 0;
-    BN_TRY(bn_field_visit(s->f.depth, BN_AS_DOUBLES, add_up, &s->now.start_volume));
+    BN_TRY(bn_field_visit(s->f.depth, BN_AS_DOUBLES, flood_add_up, &s->now.start_volume));
     s->now.start_volume *= s->grid.area;
     if (s->f.rest) {
         BN_TRY(bn_field_zero(s->f.rest));
