@@ -128,7 +128,8 @@ static outcome *run_cases(bn_context *ctx, const way *w, const char *solver, con
     ck_assert_msg(out->count > 0, "solver %s has no self-test case, or it compares no field", solver);
     const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
     for (size_t k = 0; w->device && all && kernels[k].name && k < MOST_KERNELS; k++)
-        ck_assert_msg(out->launched[k] || !runs(w->device, kernels[k].range), "the self-test of %s never launches %s", solver, kernels[k].name);
+        ck_assert_msg(out->launched[k] || !runs(w->device, kernels[k].range), "the self-test of %s never launches %s",
+                      solver, kernels[k].name);
     return out;
 }
 

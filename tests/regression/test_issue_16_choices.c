@@ -51,8 +51,8 @@ START_TEST(the_message_names_key_kind_and_choice)
             "[[structure]] number 2, width_end = 1e-6: belongs to kind = \"taper\", and the case has kind = \"slab\"");
     /* Either of two keys, of which one belongs to a choice itself. */
     refused("[case]\nsolver = \"flow\"\n[boundary.left]\ntemperature = 3\n", NULL,
-            "belongs to kind = \"inflow\" or \"velocity\" or heat = \"given\", and the case has kind = \"wall\" (the default), heat = "
-            "\"insulated\" (the default)");
+            "belongs to kind = \"inflow\" or \"velocity\" or heat = \"given\", and the case has kind = \"wall\" (the "
+            "default), heat = \"insulated\" (the default)");
     refused("[case]\nsolver = \"flow\"\n[boundary.left]\nkind = \"outflow\"\nheat = \"given\"\ntemperature = 3\n", NULL,
             "6:15: [boundary.left] temperature = 3");
     refused("[case]\nsolver = \"xray\"\n[density]\nkind = \"file\"\nradius = 1e-8\nstart = 0\n", NULL,
