@@ -62,7 +62,7 @@ static double table(const run *r, const char *name, const char *column, size_t r
     return 0;
 }
 
-static void same_fields(run *a, run *b, const char *what)
+static void same_psi(run *a, run *b, const char *what)
 {
     size_t points, others;
     double *x = psi_of(a, &points), *y = psi_of(b, &others);
@@ -421,7 +421,7 @@ START_TEST(chunks_change_nothing_but_rounding)
         for (size_t i = 0; i < 2 * points; i++)
             near(b[i], a[i], 5.5e-15, chunks[k]);
         free(b);
-        same_fields(&other, &reference, chunks[k]);
+        same_psi(&other, &reference, chunks[k]);
         end_run(&other);
         end_run(&reference);
     }
@@ -443,7 +443,7 @@ START_TEST(device_equals_reference_in_all_variants)
         const char *text = i % 2 ? junction : with(junction, "width = 3e-6", "width = 3e-6\nabsorption = 1e-4");
         run a = RUN(text, device, v[0], v[1], v[2], "march.length=20e-6");
         run b = RUN(text, NULL, v[0], v[1], v[2], "march.length=20e-6");
-        same_fields(&a, &b, v[1]);
+        same_psi(&a, &b, v[1]);
         end_run(&a);
         end_run(&b);
     }
@@ -515,7 +515,7 @@ START_TEST(device_equals_reference_in_space)
     for (size_t i = 0; i < 2; i++) {
         run a = RUN(fibre, device, variants[i][0], variants[i][1], "grid.cells=50", "grid.cells_x=40");
         run b = RUN(fibre, NULL, variants[i][0], variants[i][1], "grid.cells=50", "grid.cells_x=40");
-        same_fields(&a, &b, variants[i][1]);
+        same_psi(&a, &b, variants[i][1]);
         near(result(&a, "n_eff"), result(&b, "n_eff"), 0, "same bits");
         end_run(&a);
         end_run(&b);
