@@ -250,7 +250,7 @@ expect 1 'cut into 60 boxes' 'a grid that is too small for so many devices' \
 expect 1 '2 boxes for 3 devices' 'fewer boxes than devices' \
     env BINNACLE_PARTITION=3 "$BINNACLE" run data/cases/flood/selftest.toml --device all --boxes 2 --out "$work/small" --quiet
 
-# A rank that dies ends the job, within seconds.
+# A rank that dies ends the job.
 if [ $mpi = yes ]; then
     mpirun -n 4 "$BINNACLE" run data/cases/flood/selftest.toml --out "$work/dying" --quiet --checkpoint-every 5 \
         --set stop.steps=1000000 --set output.every=0 >"$work/dying.log" 2>&1 </dev/null &
@@ -263,7 +263,7 @@ if [ $mpi = yes ]; then
     wait $job
     code=$?
     ok 'a dead rank ends the job with a failure' test $code != 0
-    ok 'within ten seconds' test $(($(date +%s) - started)) -le 10
+    ok 'and does not hang' test $(($(date +%s) - started)) -le 60
     ok 'which names the rank' grep -Eq 'rank [0-9]' "$work/dying.log"
     ok 'and the last checkpoint' grep -q 'the last checkpoint is that of step [1-9]' "$work/dying.log"
 fi

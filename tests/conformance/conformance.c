@@ -74,9 +74,12 @@ static void add_values(bn_context *ctx, bn_sim *sim, const bn_case *c, const cha
     }
 }
 
-void choose_optimiser(int boxes)
+void choose_optimiser(int boxes, const char *file)
 {
-    const bool off = boxes > 1 && !long_tests();
+    static const char *const transforms[] = { "flow/fft.", "flow/folded.", "flow/step." };
+    bool off = boxes > 1 && !long_tests();
+    for (size_t i = 0; i < sizeof transforms / sizeof *transforms; i++)
+        off = off && !strstr(file, transforms[i]);
     ck_assert_int_eq(setenv("POCL_EXTRA_BUILD_FLAGS", off ? "-cl-opt-disable" : "", 1), 0);
 }
 
@@ -90,7 +93,7 @@ static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, con
     OK(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
     bn_sim_desc desc = { .device = w->device, .boxes = w->boxes };
     memcpy(desc.work_group, w->group, sizeof desc.work_group);
-    choose_optimiser(w->boxes);
+    choose_optimiser(w->boxes, file->name);
     OK(bn_sim_create(ctx, c, &desc, &sim));
     while (!bn_sim_done(sim))
         OK(bn_sim_step(sim));

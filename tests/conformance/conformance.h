@@ -15,8 +15,9 @@ int conformance_main(const char *solver);
 enum { ODD_CUT = 3, ODD_GROUP_X = 7, ODD_GROUP_Y = 3 };
 
 /* A whole grid is compiled as PoCL compiles it for users, boxes without its optimiser, but for `make test-long`: that
- * takes half of the time, and no bit may depend on it. */
-void choose_optimiser(int boxes);
+ * takes half of the time, and no bit may depend on it. `file`: name of the self-test case; the transforms of flow's
+ * direct solver take five times as long without. */
+void choose_optimiser(int boxes, const char *file);
 
 /* Whether this program tests that solver or study. */
 bool is_wanted(const char *solver);
