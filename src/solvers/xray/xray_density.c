@@ -371,6 +371,20 @@ static bn_status convert_frames(const bn_case *c, xray *s, bn_plan *p, const bn_
     return BN_OK;
 }
 
+/* Whether blocks that are not empty are many mean free paths across: then few flights leave the block where they begin.
+ */
+static bool is_dense(const xray_volume *v)
+{
+    static const double PATHS = 8;
+    double sum = 0, count = 0;
+    for (size_t i = 0; i < xray_cells(v->blocks); i++) {
+        sum += v->majorant[i];
+        count += v->majorant[i] > 0;
+    }
+    const uint32_t side = v->box[0] < 1u << v->bits[0] ? v->box[0] : 1u << v->bits[0];
+    return sum * side > PATHS * count;
+}
+
 /* The largest depth in each block. */
 static void find_majorants(xray_volume *v)
 {
@@ -400,20 +414,6 @@ void xray_density_at(xray *s, double time)
                 v->optical[(k * v->box[1] + j) * v->box[0] + i] = (1 - share) * a->depth[from] + share * b->depth[from];
             }
     find_majorants(v);
-}
-
-/* Whether blocks that are not empty are many mean free paths across: then few flights leave the block where they begin.
- */
-static bool is_dense(const xray_volume *v)
-{
-    static const double PATHS = 8;
-    double sum = 0, count = 0;
-    for (size_t i = 0; i < xray_cells(v->blocks); i++) {
-        sum += v->majorant[i];
-        count += v->majorant[i] > 0;
-    }
-    const uint32_t side = v->box[0] < 1u << v->bits[0] ? v->box[0] : 1u << v->bits[0];
-    return sum * side > PATHS * count;
 }
 
 /* The most that the density may take: all of a picture's cells, the box around a shape. */

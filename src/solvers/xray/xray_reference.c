@@ -427,7 +427,10 @@ static bool reach_collision(const reference *r, ray *w, real depth, real *most)
     bool fresh = r->volume->dense;
     for (;;) {
         *most = r->majorant[((size_t)w->block[2] * blocks[1] + (size_t)w->block[1]) * blocks[0] + (size_t)w->block[0]];
-        if (fresh && is_in_block(r, w, w->t + depth / *most)) {
+        real next = w->leave[0] < w->leave[1] ? w->leave[0] : w->leave[1];
+        next = w->leave[2] < next ? w->leave[2] : next;
+        const real way = next > w->t ? next - w->t : 0;
+        if (fresh ? is_in_block(r, w, w->t + depth / *most) : depth < *most * way) {
             w->t = w->t + depth / *most;
             return true;
         }
@@ -435,13 +438,6 @@ static bool reach_collision(const reference *r, ray *w, real depth, real *most)
             enter_blocks(r, w);
             fresh = false;
             continue;
-        }
-        real next = w->leave[0] < w->leave[1] ? w->leave[0] : w->leave[1];
-        next = w->leave[2] < next ? w->leave[2] : next;
-        const real way = next > w->t ? next - w->t : 0;
-        if (depth < *most * way) {
-            w->t = w->t + depth / *most;
-            return true;
         }
         depth = depth - *most * way;
         w->t = next;

@@ -118,7 +118,7 @@ END_TEST
 /* A ball that scatters and absorbs, void around it. */
 static const char ball[] =
     "[case]\nsolver = \"xray\"\n[density]\nkind = \"sphere\"\ncells = [12, 14, 10]\ncell = [1e-3, 1e-3, 2e-3]\n"
-    "value = 0.3\nradius = 5e-3\nabsorption = 0.03\n[source]\nwavelength = 1e-6\nphotons = 20000\nbatch = 7\n"
+    "value = 0.3\nradius = 5e-3\ndepth = 1e-2\nabsorption = 0.03\n[source]\nwavelength = 1e-6\nphotons = 20000\nbatch = 7\n"
     "profile = \"gaussian\"\nsize = [6e-3, 6e-3]\n[scattering]\nangle = \"henyey-greenstein\"\ng = 0.5\norder = "
     "\"multiple\"\n"
     "theta_max = 3\n[detector]\ncells = [16, 16]\ncell_angle = 1e-3\nspacing = \"lengths\"\ndistance = 1000\nvolume = "
@@ -129,7 +129,7 @@ START_TEST(what_is_absorbed_and_what_escapes_is_what_entered_to_the_last_unit)
     static const char *const absorptions[] = { "density.absorption=0.03", "density.absorption=1",
                                                "density.absorption=1e-7", "density.absorption=0" };
     for (size_t i = 0; i < COUNT(absorptions); i++) {
-        run r = RUN(ball, NULL, absorptions[i]);
+        run r = RUN(ball, NULL, absorptions[i], i == 1 ? "source.face=x_max" : "source.face=x_min");
         size_t cells;
         int64_t *values = counted(&r, &cells), sum = 0, seen = 0;
         double *fluence = field(&r, "fluence", NULL);
