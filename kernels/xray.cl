@@ -549,8 +549,9 @@ static inline int next_photon(photon *p, slab s, uint item, uint items, ulong fi
 kernel void xray_trace_slab(global const real *restrict optical, global const real *restrict majorant,
                             global const int *restrict directions, global const real *restrict angle,
                             volatile global long *image, volatile global long *volume,
-                            volatile global long *tallies, global uint *migrating, int first_block, int end_block, uint first0, uint first1, uint begin0, uint begin1,
-                            uint end0, uint end1, uint rounds, uint layers)
+                            volatile global long *tallies, global uint *migrating, int first_block, int end_block,
+                            uint first0, uint first1, uint begin0, uint begin1, uint end0, uint end1, uint rounds,
+                            uint layers)
 {
     const uint item = (uint)get_global_id(0), items = migrate_items(migrating), here = migrate_device(migrating);
     const int may_begin = !migrate_hold(migrating);

@@ -118,7 +118,8 @@ END_TEST
 /* A ball that scatters and absorbs, void around it. */
 static const char ball[] =
     "[case]\nsolver = \"xray\"\n[density]\nkind = \"sphere\"\ncells = [12, 14, 10]\ncell = [1e-3, 1e-3, 2e-3]\n"
-    "value = 0.3\nradius = 5e-3\ndepth = 1e-2\nabsorption = 0.03\n[source]\nwavelength = 1e-6\nphotons = 20000\nbatch = 7\n"
+    "value = 0.3\nradius = 5e-3\ndepth = 1e-2\nabsorption = 0.03\n[source]\nwavelength = 1e-6\nphotons = 20000\nbatch "
+    "= 7\n"
     "profile = \"gaussian\"\nsize = [6e-3, 6e-3]\n[scattering]\nangle = \"henyey-greenstein\"\ng = 0.5\norder = "
     "\"multiple\"\n"
     "theta_max = 3\n[detector]\ncells = [16, 16]\ncell_angle = 1e-3\nspacing = \"lengths\"\ndistance = 1000\nvolume = "
