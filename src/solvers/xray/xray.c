@@ -419,7 +419,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
                                        .h = { h, h, 1 },
                                        .origin = { -middle[0] * h, -middle[1] * h } }));
     BN_TRY(plan_fields(s, p));
-    BN_TRY(xray_plan_volume(c, s, p));
+    BN_TRY(xray_plan_volume(s, p));
     BN_TRY(plan_tables(c, s, p));
     BN_TRY(plan_constants(s, p));
     BN_TRY(xray_plan_results(s, p));

@@ -17,11 +17,10 @@ static void choose_units(xray *s)
     n->absorption = llround(ldexp(digits, n->absorption_bits + exponent));
 }
 
-bn_status xray_plan_volume(const bn_case *c, xray *s, bn_plan *p)
+bn_status xray_plan_volume(xray *s, bn_plan *p)
 {
     const xray_volume *v = &s->volume;
     bn_grid g = { .dims = 3 };
-    (void)c;
     choose_units(s);
     if (!s->config.volume)
         return BN_OK;
