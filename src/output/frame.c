@@ -270,6 +270,7 @@ bn_status bn_frame_list_pieces(bn_context *ctx, const bn_frame *m)
 {
     enum { NAME = 512 };
     bn_status st = BN_OK;
+    /* The fields on the second grid, whole on this rank, are lent as long as its last piece. */
     const bn_field_sampler e = sampler_of(m, NULL), lent = sampler_of(m, m->values);
     bn_vtk_piece *vtk = calloc(m->piece_count + 1, sizeof *vtk);
     bn_mesh_piece *mesh = calloc(m->piece_count + 1, sizeof *mesh);
