@@ -346,8 +346,7 @@ static inline int reach_collision(photon *p, slab s, global const real *majorant
 
 /* (2) and, if the collision is real, absorption and scattering; ENDED after the last scattering. */
 static inline int collide(photon *p, slab s, real most, global const real *optical, global const int *directions,
-                          global const real *angle, volatile global long *image, volatile global long *volume,
-                          tally *count)
+                          global const real *angle, volatile global long *image, volatile global long *volume)
 {
     p->t = p->t + p->depth / most;
     const real x = p->x + p->dx * p->t, y = p->y + p->dy * p->t, z = p->z + p->dz * p->t;
@@ -469,7 +468,7 @@ kernel void xray_trace(global const real *restrict optical, global const real *r
         if (flying)
             flying = reach_collision(&p, all, majorant, &most, 1);
         if (flying)
-            flying = collide(&p, all, most, optical, directions, angle, image, volume, &count);
+            flying = collide(&p, all, most, optical, directions, angle, image, volume);
         if (!flying) {
             detect(&p, directions, image, &count);
             round += layers;
@@ -589,7 +588,7 @@ kernel void xray_trace_slab(global const real *restrict optical, global const re
         if (flying == LEAVES_SLAB)
             break;
         if (flying)
-            flying = collide(&p, own, most, optical, directions, angle, image, volume, &count);
+            flying = collide(&p, own, most, optical, directions, angle, image, volume);
         if (!flying) {
             detect(&p, directions, image, &count);
             detected++;
