@@ -110,13 +110,14 @@ static bn_status write_volume(bn_context *ctx, const bn_frame *m, const bn_field
     return bn_vtk_write(ctx, m->volume_path, &image);
 }
 
-/* HDF5's file, `main` and the fields on the second grid. */
-static bn_status write_meshes(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e, bn_mesh *main)
+/* HDF5's file, `mesh` and the fields on the second grid. */
+static bn_status write_meshes(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e, const bn_mesh *mesh)
 {
     bn_mesh_array arrays[BN_PLAN_FIELDS];
     const bn_mesh volume = bn_field_mesh(e, true, arrays);
-    main->other = &volume;
-    return bn_hdf5_write(ctx, m->hdf5_path, main);
+    bn_mesh both = *mesh;
+    both.other = &volume;
+    return bn_hdf5_write(ctx, m->hdf5_path, &both);
 }
 
 /* All files from whole fields but those that are written apart. */
@@ -127,7 +128,7 @@ static bn_status write_whole(bn_context *ctx, const bn_frame *m, const void *con
         BN_TRY(bn_field_tiff_write(ctx, &e, m->tiff_path));
     if (m->hdf5_path) {
         bn_mesh_array arrays[BN_PLAN_FIELDS];
-        bn_mesh mesh = bn_field_mesh(&e, false, arrays);
+        const bn_mesh mesh = bn_field_mesh(&e, false, arrays);
         BN_TRY(write_meshes(ctx, m, &e, &mesh));
     }
     BN_TRY(write_volume(ctx, m, &e));
