@@ -66,15 +66,40 @@ static double area_of(const xray *s, size_t cell)
     return s->volume.whole[cell] * share * s->volume.h[1] * s->volume.h[2];
 }
 
+static double absorbed_of(double share, double area)
+{
+    (void)area;
+    return share;
+}
+static double fluence_of(double share, double area) { return area > 0 ? share / area : 0; }
+static double log_fluence_of(double share, double area) { return share > 0 ? log10(share / area) : (double)NAN; }
+
+/* A field of the output from the share of the light that a cell has counted, and its area. */
+static bn_status form(xray *s, bn_field *field, double (*value)(double, double), double *room)
+{
+    const xray_volume *v = &s->volume;
+    const double one = s->i.absorption > 0 ? ldexp(1, -s->i.tally_bits) : 1, all = fmax(1, (double)s->traced);
+    const int64_t *sums = bn_field_host(s->fields.counted);
+    size_t cell = 0;
+    if (!field)
+        return BN_OK;
+    for (uint32_t k = 0; k < v->n[2]; k++)
+        for (uint32_t j = 0; j < v->n[1]; j++)
+            for (uint32_t i = 0; i < v->n[0]; i++, cell++) {
+                const size_t at = xray_place(s, i, j, k);
+                const double area = area_of(s, cell);
+                room[at] = value((double)sums[at] * one / all, area);
+            }
+    return bn_field_set(field, room, cell);
+}
+
 bn_status xray_gather_volume(bn_sim *sim, xray *s, const int64_t *counted)
 {
     const xray_volume *v = &s->volume;
-    const size_t cells = xray_cells(v->n);
-    const double one = s->i.absorption > 0 ? ldexp(1, -s->i.tally_bits) : 1, all = fmax(1, (double)s->traced);
     int64_t *sums = bn_field_host(s->fields.counted);
     bn_status st = BN_OK;
-    double *values = malloc(3 * cells * sizeof *values), *fluence = values + cells, *shown = fluence + cells;
-    if (!values) {
+    double *room = malloc(xray_cells(v->n) * sizeof *room);
+    if (!room) {
         st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the fluence");
         goto out;
     }
@@ -82,21 +107,11 @@ bn_status xray_gather_volume(bn_sim *sim, xray *s, const int64_t *counted)
         for (uint32_t j = 0; j < v->box[1]; j++)
             for (uint32_t i = 0; i < v->box[0]; i++)
                 sums[xray_place(s, i + v->first[0], j + v->first[1], k + v->first[2])] += *counted++;
-    for (uint32_t k = 0, cell = 0; k < v->n[2]; k++)
-        for (uint32_t j = 0; j < v->n[1]; j++)
-            for (uint32_t i = 0; i < v->n[0]; i++, cell++) {
-                const size_t at = xray_place(s, i, j, k);
-                const double area = area_of(s, cell);
-                values[at] = (double)sums[at] * one / all;
-                fluence[at] = area > 0 ? values[at] / area : 0;
-                shown[at] = fluence[at] > 0 ? log10(fluence[at]) : (double)NAN;
-            }
-    if (s->fields.absorbed)
-        BN_GO(bn_field_set(s->fields.absorbed, values, cells));
-    BN_GO(bn_field_set(s->fields.fluence, fluence, cells));
-    BN_GO(bn_field_set(s->fields.log_fluence, shown, cells));
+    BN_GO(form(s, s->fields.absorbed, absorbed_of, room));
+    BN_GO(form(s, s->fields.fluence, fluence_of, room));
+    BN_GO(form(s, s->fields.log_fluence, log_fluence_of, room));
 out:
-    free(values);
+    free(room);
     return st;
 }
 
