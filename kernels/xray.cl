@@ -27,25 +27,33 @@
 #define KEY ((uint2)(KEY0, KEY1))
 #define DIRECTION_UNITS REAL(2147483648.0) /* 2^31, and its inverse */
 #define PER_DIRECTION REAL(4.656612873077393e-10)
-#define TALLY_UNITS REAL(1073741824.0) /* 2^30 */
+#define LARGEST_INT (REAL_BYTES == 8 ? REAL(2147483647.0) : REAL(2147483520.0)) /* the largest real that an int holds */
+#define TALLY_UNITS ((real)((long)1 << TALLY_BITS)) /* of a photon */
 
 /* A direction; as the integers 1 - u, v, w of the phase; its polarisation, used where POLARISED. */
 typedef struct direction {
     real u, v, w;
-    long deficit_units, v_units, w_units;
+    uint deficit_units;
+    int v_units, w_units;
     real eu, ev, ew;
 } direction;
 
+static inline ulong square(int n) { return (ulong)((long)n * n); }
+
 static inline void round_direction(direction *d)
 {
-    const real deficit = d->u > 0 ? (d->v * d->v + d->w * d->w) / (REAL(1.0) + d->u) : REAL(1.0) - d->u;
-    const long v = convert_long_rte(d->v * DIRECTION_UNITS), w = convert_long_rte(d->w * DIRECTION_UNITS);
-    const long m = convert_long_rte(deficit * DIRECTION_UNITS);
+    const real deficit = REAL(1.0) - d->u;
+    const int v = convert_int_rte(clamp(d->v * DIRECTION_UNITS, -LARGEST_INT, LARGEST_INT));
+    const int w = convert_int_rte(clamp(d->w * DIRECTION_UNITS, -LARGEST_INT, LARGEST_INT));
+    uint m = convert_uint_rte(clamp(deficit * DIRECTION_UNITS, REAL(0.0), REAL(2.0) * LARGEST_INT));
     d->v_units = v;
     d->w_units = w;
+    if (deficit < REAL(0.5)) { /* two iterations of 2 (1 - u) = v^2 + w^2 + (1 - u)^2 make the integers consistent */
+        const ulong across = square(v) + square(w) + 0x80000000UL;
+        m = (uint)((across + (ulong)m * m) >> 32);
+        m = (uint)((across + (ulong)m * m) >> 32);
+    }
     d->deficit_units = m;
-    if (deficit < REAL(0.5)) /* one iteration of 2 (1 - u) = v^2 + w^2 + (1 - u)^2 makes the integers consistent */
-        d->deficit_units = (long)(((ulong)(v * v) + (ulong)(w * w) + (ulong)(m * m) + 0x80000000UL) >> 32);
 }
 
 /* 1 - cos theta by (3). */
@@ -109,28 +117,31 @@ static inline void scatter(direction *d, uint4 words, uint4 event, global const 
     round_direction(d);
 }
 
-/* Sums over path segments of length times (1 - u, u, v, w), units of 2^-(31 + PATH_BITS) wavelengths; start. */
+/* Sums over path segments: length, units of 2^-PATH_BITS wavelengths, and times (1 - u, v, w), of which a unit is 2^31
+ * times as small; start. */
 typedef struct track {
-    ulong deficit, x, y, z;
+    ulong length, deficit, y, z;
     int y0, z0;
 } track;
 
 static inline void advance_phase(track *k, const direction *d, real distance)
 {
-    const long path = convert_long_rte(distance * PATH_SCALE);
-    const ulong deficit = (ulong)(path * d->deficit_units);
-    k->deficit += deficit;
-    k->x += ((ulong)path << 31) - deficit;
-    k->y += (ulong)(path * d->v_units);
-    k->z += (ulong)(path * d->w_units);
+    const int path = convert_int_rte(distance * PATH_SCALE);
+    k->length += (uint)path;
+    k->deficit += (ulong)(uint)path * d->deficit_units;
+    k->y += (ulong)((long)path * d->v_units);
+    k->z += (ulong)((long)path * d->w_units);
 }
 
 static inline long to_path_units(ulong sum) { return (long)(sum + 0x40000000UL) >> 31; }
 
+/* Along x: a length is (1 - u) + u of it. */
+static inline long path_along_x(const track *k) { return to_path_units((k->length << 31) - k->deficit); }
+
 /* (5) in units of 2 pi / 2^32; `direction` of the cell as integers. */
 static inline uint phase(const track *k, global const int *direction)
 {
-    const long x = to_path_units(k->x), y = k->y0 + to_path_units(k->y), z = k->z0 + to_path_units(k->z);
+    const long x = path_along_x(k), y = k->y0 + to_path_units(k->y), z = k->z0 + to_path_units(k->z);
     ulong sum = k->deficit + (ulong)(direction[0] * x);
     sum -= (ulong)(direction[1] * y);
     sum -= (ulong)(direction[2] * z);
@@ -182,7 +193,7 @@ static inline int detector_cell(real tangent, real cells_per_unit, int cells)
 typedef struct tally {
     ulong orders;
     int detected, stopped, missed, scatterings;
-    long cosines, squares, absorbed;
+    long cosines, squares, escaped;
 } tally;
 
 /* State of a photon, also returned by each part of its history. */
@@ -197,9 +208,21 @@ typedef struct photon {
     track k;
     real x, y, z, dx, dy, dz, t, depth; /* depth: optical depth left to the next tentative collision */
     ray_axis a, b, c;
-    real weight;     /* not absorbed */
+    uint weight;     /* not absorbed, in units of 2^-TALLY_BITS: what is absorbed and what escapes add up exactly */
     int scatterings;
 } photon;
+
+static inline real share_left(const photon *p) { return (real)p->weight * (REAL(1.0) / TALLY_UNITS); }
+
+/* Takes the absorbed share of the weight, rounded up or down by the lowest bits of a random word so that it is right on
+ * average. */
+static inline uint absorb(photon *p, uint w)
+{
+    const ulong dither = (ulong)(2 * (w & 255u) + 1) << (ABSORPTION_BITS - 9);
+    const uint lost = (uint)(((ulong)p->weight * ABSORPTION_UNITS + dither) >> ABSORPTION_BITS);
+    p->weight -= lost;
+    return lost;
+}
 
 static inline void enter_blocks(photon *p)
 {
@@ -253,7 +276,7 @@ static inline int emit(photon *p, ulong number)
         radius = sqrt(REAL(2.0) * exponential(p->words.s0));
         cosine = cos_sin(p->words.s1, &sine);
     }
-    p->k.deficit = p->k.x = p->k.y = p->k.z = 0;
+    p->k.length = p->k.deficit = p->k.y = p->k.z = 0;
     p->k.y0 = entrance_place(p->words.s0, APERTURE_Y, SHIFT_Y, FACE_CELLS_Y, CELL_SIDE_Y, radius * cosine);
     p->k.z0 = entrance_place(p->words.s1, APERTURE_Z, SHIFT_Z, FACE_CELLS_Z, CELL_SIDE_Z, radius * sine);
     p->x = START_X;
@@ -261,7 +284,7 @@ static inline int emit(photon *p, ulong number)
     p->z = (real)p->k.z0 * UNIT_Z + CENTRE_Z;
     set_direction_in_cells(p);
     p->scatterings = 0;
-    p->weight = 1;
+    p->weight = 1u << TALLY_BITS;
     p->t = 0;
     real in = 0, out = FAR_AWAY;
     if (!clip_ray(p->x, p->dx, (real)BOX_X, &in, &out) || !clip_ray(p->y, p->dy, (real)BOX_Y, &in, &out) ||
@@ -283,9 +306,25 @@ typedef struct slab { int first, end; } slab;
 static inline int block_along_cut(const photon *p) { return ALONG(CUT, p->a.block, p->b.block, p->c.block); }
 static inline int is_in(slab s, int block) { return !SLABS || (block >= s.first && block < s.end); }
 
-/* (1): from block to block up to the next tentative collision, unless the photon leaves the box or the slab before. */
-static inline int reach_collision(photon *p, slab s, global const real *majorant, real *most)
+/* Whether the next tentative collision lies in the photon's block. Where blocks are DENSE it mostly does, and then
+ * nobody asks where the way leaves the block. */
+static inline int collides_here(const photon *p, slab s, global const real *majorant, real *most)
 {
+    *most = majorant[slab_index(CUT, s.first, p->a.block, p->b.block, p->c.block, BLOCKS_X, BLOCKS_Y, BLOCKS_Z)];
+    const real t = p->t + p->depth / *most;
+    return is_in_block(p->x + p->dx * t, p->a.block, BITS_X, BOX_X) &&
+           is_in_block(p->y + p->dy * t, p->b.block, BITS_Y, BOX_Y) &&
+           is_in_block(p->z + p->dz * t, p->c.block, BITS_Z, BOX_Z);
+}
+
+/* (1): from block to block up to the next tentative collision, unless the photon leaves the box or the slab before. */
+static inline int reach_collision(photon *p, slab s, global const real *majorant, real *most, int fresh)
+{
+    if (DENSE && fresh) {
+        if (collides_here(p, s, majorant, most))
+            return IN_FLIGHT;
+        enter_blocks(p);
+    }
     for (;;) {
         if (!is_in(s, block_along_cut(p)))
             return LEAVES_SLAB;
@@ -307,7 +346,7 @@ static inline int reach_collision(photon *p, slab s, global const real *majorant
 
 /* (2) and, if the collision is real, absorption and scattering; ENDED after the last scattering. */
 static inline int collide(photon *p, slab s, real most, global const real *optical, global const int *directions,
-                          global const real *angle, volatile global long *image, tally *count)
+                          global const real *angle, volatile global long *image, volatile global long *volume)
 {
     p->t = p->t + p->depth / most;
     const real x = p->x + p->dx * p->t, y = p->y + p->dy * p->t, z = p->z + p->dz * p->t;
@@ -315,22 +354,22 @@ static inline int collide(photon *p, slab s, real most, global const real *optic
     p->number.s2++;
     p->words = philox(p->number, KEY);
     p->depth = exponential(p->words.s2);
+    int cx = p->a.block, cy = p->b.block, cz = p->c.block;
     if (THINNED) {
-        const int cx = cell_in_block(x, p->a.block, BITS_X, BOX_X), cy = cell_in_block(y, p->b.block, BITS_Y, BOX_Y);
-        const int cz = cell_in_block(z, p->c.block, BITS_Z, BOX_Z);
+        cx = cell_in_block(x, p->a.block, BITS_X, BOX_X);
+        cy = cell_in_block(y, p->b.block, BITS_Y, BOX_Y);
+        cz = cell_in_block(z, p->c.block, BITS_Z, BOX_Z);
         const int first = s.first << ALONG(CUT, BITS_X, BITS_Y, BITS_Z);
         if (!(philox_real(chance) * most < optical[slab_index(CUT, first, cx, cy, cz, BOX_X, BOX_Y, BOX_Z)]))
             return IN_FLIGHT;
     }
     advance_phase(&p->k, &p->d, p->t);
     p->scatterings++;
-    if (ABSORBING) {
-        const real lost = p->weight * ABSORPTION;
-        p->weight = p->weight - lost;
-        count->absorbed += convert_long_rte(lost * TALLY_UNITS);
-    }
+    const uint lost = ABSORBING ? absorb(p, chance) : 1;
+    if (VOLUME)
+        fixed_add(&volume[slab_index(2, 0, cx, cy, cz, BOX_X, BOX_Y, BOX_Z)], lost);
     if (ESTIMATOR == XRAY_EXPECTED)
-        deposit_expected(image, directions, &p->k, &p->d, p->weight, p->words.s3);
+        deposit_expected(image, directions, &p->k, &p->d, share_left(p), p->words.s3);
     scatter(&p->d, p->words, p->number, angle);
     if (p->scatterings == SCATTERINGS_MAX)
         return ENDED;
@@ -339,7 +378,8 @@ static inline int collide(photon *p, slab s, real most, global const real *optic
     p->z = z;
     set_direction_in_cells(p);
     p->t = 0;
-    enter_blocks(p);
+    if (!DENSE)
+        enter_blocks(p);
     return IN_FLIGHT;
 }
 
@@ -348,12 +388,13 @@ static inline void detect(const photon *p, global const int *directions, volatil
 {
     count->orders += (ulong)1 << 8 * min(p->scatterings, XRAY_ORDERS - 1);
     count->scatterings += p->scatterings;
+    count->escaped += p->weight;
     count->cosines += convert_long_rte(p->d.u * TALLY_UNITS);
     count->squares += convert_long_rte(p->d.u * p->d.u * TALLY_UNITS);
     int cell_y = -1, cell_z = -1;
     if (p->d.u > 0) {
         /* Tangent of the direction, and of where its line meets the entrance, as seen from the detector. */
-        const real ty = p->d.v / p->d.u, tz = p->d.w / p->d.u, x = (real)to_path_units(p->k.x);
+        const real ty = p->d.v / p->d.u, tz = p->d.w / p->d.u, x = (real)path_along_x(&p->k);
         const real py = ((real)((long)p->k.y0 + to_path_units(p->k.y)) - x * ty) * FAR_Y;
         const real pz = ((real)((long)p->k.z0 + to_path_units(p->k.z)) - x * tz) * FAR_Z;
         cell_y = detector_cell(ty + py, PER_CELL_Y, GNX);
@@ -371,7 +412,7 @@ static inline void detect(const photon *p, global const int *directions, volatil
     }
     count->detected++;
     if (ESTIMATOR == XRAY_ANALOG) /* else (7) has made the picture, which lacks the direct beam */
-        deposit(image, cell, phase(&p->k, t), p->weight * (real)((long)1 << FIXED_BITS));
+        deposit(image, cell, phase(&p->k, t), share_left(p) * (real)((long)1 << FIXED_BITS));
 }
 
 static inline void add_component(volatile global long *tallies, size_t at, long value)
@@ -391,7 +432,7 @@ static inline void add_tally(volatile global long *tallies, size_t plane, const 
     add_component(tallies, XRAY_SCATTERINGS * plane, count->scatterings);
     add_component(tallies, XRAY_COSINES * plane, count->cosines);
     add_component(tallies, XRAY_SQUARES * plane, count->squares);
-    add_component(tallies, XRAY_ABSORBED * plane, count->absorbed);
+    add_component(tallies, XRAY_ESCAPED * plane, count->escaped);
 }
 
 #if !SLABS
@@ -400,8 +441,9 @@ static inline void add_tally(volatile global long *tallies, size_t plane, const 
  * after `first`. A work-item takes its next photon as soon as one has ended: no lane waits for a long history. */
 kernel void xray_trace(global const real *restrict optical, global const real *restrict majorant,
                        global const int *restrict directions, global const real *restrict angle,
-                       volatile global long *image, volatile global long *tallies, uint first0, uint first1,
-                       uint begin0, uint begin1, uint end0, uint end1, uint rounds, uint layers)
+                       volatile global long *image, volatile global long *volume, volatile global long *tallies,
+                       uint first0, uint first1, uint begin0, uint begin1, uint end0, uint end1, uint rounds,
+                       uint layers)
 {
     CELL(i, j);
     const ulong begin = (ulong)begin1 << 32 | begin0, end = (ulong)end1 << 32 | end0;
@@ -424,9 +466,9 @@ kernel void xray_trace(global const real *restrict optical, global const real *r
         real most = 0;
         /* Mesa 22.3 compiles these two tests right, but not && between the calls, a function around them, or ==. */
         if (flying)
-            flying = reach_collision(&p, all, majorant, &most);
+            flying = reach_collision(&p, all, majorant, &most, 1);
         if (flying)
-            flying = collide(&p, all, most, optical, directions, angle, image, &count);
+            flying = collide(&p, all, most, optical, directions, angle, image, volume);
         if (!flying) {
             detect(&p, directions, image, &count);
             round += layers;
@@ -438,9 +480,9 @@ kernel void xray_trace(global const real *restrict optical, global const real *r
 #else
 /* What a photon takes to another device (XRAY_PHOTON_WORDS of xray.h); the rest is computed again there. */
 #define PHOTON_INTEGERS(X) \
-    X(number.s0) X(number.s1) X(number.s2) X(scatterings) X(k.y0) X(k.z0) X(a.block) X(b.block) X(c.block)
-#define PHOTON_LONGS(X) X(k.deficit) X(k.x) X(k.y) X(k.z)
-#define PHOTON_REALS(X) X(x) X(y) X(z) X(t) X(depth) X(weight) X(d.u) X(d.v) X(d.w)
+    X(number.s0) X(number.s1) X(number.s2) X(scatterings) X(weight) X(k.y0) X(k.z0) X(a.block) X(b.block) X(c.block)
+#define PHOTON_LONGS(X) X(k.length) X(k.deficit) X(k.y) X(k.z)
+#define PHOTON_REALS(X) X(x) X(y) X(z) X(t) X(depth) X(d.u) X(d.v) X(d.w)
 #define PHOTON_POLARISATION(X) if (POLARISED) { X(d.eu) X(d.ev) X(d.ew) }
 
 static inline void pack(const photon *p, uint device, global uint *to)
@@ -454,7 +496,7 @@ static inline void pack(const photon *p, uint device, global uint *to)
 
 static inline void unpack(photon *p, global const uint *from)
 {
-    global const uint *block = from++ + 7;
+    global const uint *block = from++ + 8;
     PHOTON_INTEGERS(MIGRATE_GET_INTEGER)
     PHOTON_LONGS(MIGRATE_GET_LONG)
     PHOTON_REALS(MIGRATE_GET_REAL)
@@ -505,9 +547,10 @@ static inline int next_photon(photon *p, slab s, uint item, uint items, ulong fi
  * that have migrated here, then those that enter here. */
 kernel void xray_trace_slab(global const real *restrict optical, global const real *restrict majorant,
                             global const int *restrict directions, global const real *restrict angle,
-                            volatile global long *image, volatile global long *tallies, global uint *migrating,
-                            int first_block, int end_block, uint first0, uint first1, uint begin0, uint begin1,
-                            uint end0, uint end1, uint rounds, uint layers)
+                            volatile global long *image, volatile global long *volume,
+                            volatile global long *tallies, global uint *migrating, int first_block, int end_block,
+                            uint first0, uint first1, uint begin0, uint begin1, uint end0, uint end1, uint rounds,
+                            uint layers)
 {
     const uint item = (uint)get_global_id(0), items = migrate_items(migrating), here = migrate_device(migrating);
     const int may_begin = !migrate_hold(migrating);
@@ -520,7 +563,7 @@ kernel void xray_trace_slab(global const real *restrict optical, global const re
     tally count = nothing;
     photon p;
     uint at = *migrate_memory(migrating, item), cell = 0, detected = 0;
-    int flying = item < migrate_come(migrating);
+    int flying = item < migrate_come(migrating), arrived = flying;
     if (flying) {
         unpack(&p, migrate_arrival(migrating, item));
         cell = (uint)(((ulong)p.number.s1 << 32 | p.number.s0) % CELLS);
@@ -540,11 +583,12 @@ kernel void xray_trace_slab(global const real *restrict optical, global const re
         }
         real most = 0;
         if (flying)
-            flying = reach_collision(&p, own, majorant, &most);
+            flying = reach_collision(&p, own, majorant, &most, !arrived);
+        arrived = 0;
         if (flying == LEAVES_SLAB)
             break;
         if (flying)
-            flying = collide(&p, own, most, optical, directions, angle, image, &count);
+            flying = collide(&p, own, most, optical, directions, angle, image, volume);
         if (!flying) {
             detect(&p, directions, image, &count);
             detected++;

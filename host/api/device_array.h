@@ -23,6 +23,9 @@ BN_CHECKED bn_status bn_device_array_rewrite(bn_device_array *, const double *va
 /* `count` 64-bit integers, zero at first, that the work-items of all boxes add to with fixed_add (kernels/lib/fixed.h).
  */
 BN_CHECKED bn_status bn_device_array_counters(bn_domain *, const char *name, size_t count, bn_device_array **out);
+/* Waits, adds what the work-items of all boxes have added up to `sums`, on every rank, and sets the counters to zero.
+ */
+BN_CHECKED bn_status bn_device_array_take(bn_device_array *, int64_t *sums, size_t count);
 void bn_device_array_destroy(bn_device_array **);
 
 #endif

@@ -12,8 +12,9 @@ typedef struct bn_snapshot bn_snapshot;
 typedef enum bn_type { BN_T_REAL, BN_T_REAL2, BN_T_I32, BN_T_I64, BN_T_U8 } bn_type;
 
 /* Role: in the checkpoint, in VTK, in verify; interleaved: the components of a point lie together (an array of
- * structures), on the device (component c of the point AT is element AT * components + c) as on the host. */
-enum { BN_STATE = 1, BN_OUTPUT = 2, BN_COMPARE = 4, BN_INTERLEAVED = 8 };
+ * structures), on the device (component c of the point AT is element AT * components + c) as on the host; on the second
+ * grid of a plan (bn_plan_volume of sim/announcements.h). */
+enum { BN_STATE = 1, BN_OUTPUT = 2, BN_COMPARE = 4, BN_INTERLEAVED = 8, BN_VOLUME = 16 };
 
 /* components: planes one after the other, each the size of the grid, unless they are interleaved. */
 typedef struct bn_field_desc {

@@ -173,12 +173,11 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
     return BN_OK;
 }
 
-bn_status bn_counters_merge(bn_device_array *t)
+/* The sum of all devices' counters, in fresh memory: the caller frees it. */
+static bn_status sum_counters(bn_device_array *t, int64_t **out)
 {
     bn_domain *d = t->domain;
     const bn_comm_ops *ops = d->ctx->comm.ops;
-    if (!d->distributed)
-        return BN_OK;
     const size_t bytes = t->buffer[0]->bytes, count = bytes / sizeof(int64_t);
     bn_status st = BN_OK;
     int64_t *sum = calloc(count, sizeof *sum), *part = malloc(bytes);
@@ -197,21 +196,49 @@ bn_status bn_counters_merge(bn_device_array *t)
         for (size_t i = 0; i < count; i++)
             sum[i] += part[i];
     }
-    if (ops)
+    if (ops && d->distributed)
         ops->all_sum(sum, count);
-    st = bn_copies_write(d, t->buffer, sum, bytes, true);
+    *out = sum;
+    sum = NULL;
 out:
     free(sum);
     free(part);
     return st;
 }
 
-bn_status bn_counters_clear(bn_device_array *t)
+bn_status bn_counters_merge(bn_device_array *t)
+{
+    int64_t *sum;
+    if (!t->domain->distributed)
+        return BN_OK;
+    BN_TRY(sum_counters(t, &sum));
+    const bn_status st = bn_copies_write(t->domain, t->buffer, sum, t->buffer[0]->bytes, true);
+    free(sum);
+    return st;
+}
+
+static bn_status clear_counters(bn_device_array *t)
 {
     bn_domain *d = t->domain;
     const cl_uint zero = 0;
-    for (size_t m = 0; d->distributed && m < d->local_count; m++)
+    for (size_t m = 0; m < d->local_count; m++)
         BN_CL(bn_local_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, bn_local_device(d, m)->queue,
               t->buffer[m]->mem, &zero, sizeof zero, 0, t->buffer[m]->bytes, 0, NULL, NULL);
     return BN_OK;
+}
+
+bn_status bn_counters_clear(bn_device_array *t) { return t->domain->distributed ? clear_counters(t) : BN_OK; }
+
+bn_status bn_device_array_take(bn_device_array *t, int64_t *sums, size_t count)
+{
+    int64_t *sum;
+    if (count * sizeof *sums != t->buffer[0]->bytes)
+        return bn_fail(t->domain->ctx, BN_USAGE, "there are %zu counters %s, not %zu",
+                       t->buffer[0]->bytes / sizeof *sums, t->buffer[0]->name, count);
+    BN_TRY(sum_counters(t, &sum));
+    for (size_t i = 0; i < count; i++)
+        sums[i] += sum[i];
+    free(sum);
+    t->domain->device->counts.waits++;
+    return clear_counters(t);
 }

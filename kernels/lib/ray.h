@@ -59,6 +59,12 @@ static inline int next_block(ray_axis *r, int bits, int size, int blocks)
     return r->block >= 0 && r->block < blocks;
 }
 
+/* Whether a place lies in a block, and so in the box. */
+static inline int is_in_block(real place, int block, int bits, int size)
+{
+    return place >= (real)(block << bits) && place < (real)min((block + 1) << bits, size);
+}
+
 /* The cell of a place that is known to be in a block. */
 static inline int cell_in_block(real place, int block, int bits, int size)
 {

@@ -45,6 +45,7 @@ typedef struct bn_bench_case {
 
 extern const bn_bench_case bn_bench_cases[];  /* ends with a NULL solver */
 extern const bn_bench_case bn_bench_scaled[]; /* the same, for `--suite scaling`: one size each */
+extern const bn_bench_case bn_bench_peers[];  /* the same, for `--suite peers`: docs/peers.md has the other sides */
 
 /* A case in one size and precision, ready to be read. */
 typedef struct bn_bench_job {

@@ -51,6 +51,19 @@
     "order='multiple'\nangle='henyey-greenstein'\ng=0.01\ntheta_max=3.14159265358979\n[detector]\ncell_angle=1e-3\n" \
     "spacing='lengths'\ndistance=1000\nbeam_stop=0\n" FOREVER
 
+/* What other tools are timed with: natural convection, a dam break on squares, glass and vacuum, a beam in space. */
+#define CONVECTION                                                                                                  \
+    "[case]\nsolver='flow'\n[grid]\nsize=[1,1]\n[fluid]\nviscosity=0.71\ndiffusivity=1\nbuoyancy=71000\n[boundary." \
+    "left]\nheat='given'\ntemperature=1\n[boundary.right]\nheat='given'\ntemperature=0\n[boundary.top]\nspeed=0\n"  \
+    "[initial]\ntemperature=0.5\n" FOREVER
+#define SQUARES                                                                                              \
+    "[case]\nsolver='flood'\n[grid]\nkind='square'\nspacing=1\n[initial]\nkind='circle'\nlevels=[2.5,0.5]\n" \
+    "[time]\ninterval=10\n[solver]\nblocks='all'\n" FOREVER
+#define YEE                                                                                                         \
+    "[case]\nsolver='maxwell'\n[grid]\nspacing='10 nm'\n[light]\nwavelength='600 nm'\n[[material]]\nname='glass'\n" \
+    "n=1.5\n[[box]]\nmaterial='glass'\nfrom=[1e-7,1e-7,2e-7]\nto=[3e-7,3e-7,3e-7]\n[solver]\nwatch_every="          \
+    "100000\n" FOREVER
+
 #define KIND(SOLVER, WHAT, UNIT, TEXT, DIMS, LEVEL) \
     .solver = SOLVER, .what = WHAT, .unit = UNIT, .text = TEXT, .dims = DIMS, .level = BN_BENCH_##LEVEL
 #define SIZES(...)  \
@@ -128,6 +141,31 @@ const bn_bench_case bn_bench_scaled[] = {
     { KIND("xray", "double slit", "photon", XRAY_WITH(SLIT), 1, FULL), BOTH(256),
       .sets = { "source.size=[44e-9,0]", "source.centre=[2e-9,0]" } },
     { KIND("bpm", "in space", "point", BPM_SPACE, 2, FULL), ON(SIZES(256), SIZES(2048)) },
+    { 0 },
+};
+
+const bn_bench_case bn_bench_peers[] = {
+    { KIND("flow", "Poisson, direct", "point", FLOW, 2, FULL), BOTH(1025), .reals = 6, .linear = BN_BENCH_DIRECT },
+    { KIND("flow", "Poisson, multigrid, a cycle", "point", FLOW, 2, FULL), ON(SIZES(1025), SIZES(1025, 4097)),
+      .reals = 45 / 4.0 + 8 + 2, .linear = BN_BENCH_MULTIGRID },
+    { KIND("flow", "Poisson, fused CG, an iteration", "point", FLOW, 2, FULL), ON(SIZES(1025), SIZES(1025, 4097)),
+      .reals = 8, .bytes = 2, .linear = BN_BENCH_FUSED_CG },
+    { KIND("flow", "time step with heat", "point", CONVECTION, 2, FULL), BOTH(1025) },
+    { KIND("maxwell", "iteration", "cell", YEE, 3, FULL), ON(SIZES(128), SIZES(512)), .reals = 24, .bytes = 3 },
+    { KIND("flood", "squares, order 1", "cell", SQUARES, 2, FULL), BOTH(4096), .reals = 10,
+      .sets = { "solver.order=1" } },
+    { KIND("flood", "squares, order 2", "cell", SQUARES, 2, FULL), BOTH(4096), .reals = 19,
+      .sets = { "solver.order=2" } },
+    { KIND("bpm", "step along z, one beam", "point", BPM, 1, FULL), BOTH(3000), .operations = 30,
+      .sets = { "solver.method=direct" } },
+    { KIND("bpm", "step along z, 1024 beams", "point", BPM, 1, FULL), BOTH(3000), .operations = 30, .beams = 1024,
+      .sets = { "solver.method=direct" } },
+    { KIND("bpm", "in space", "point", BPM_SPACE, 2, FULL), ON(SIZES(512), SIZES(2048)), .reals = 7, .clock_only = true,
+      .sets = { "solver.method=direct" } },
+    { KIND("xray", "turbid cube, scatterings", "scattering", CUBE, 3, FULL), BOTH(60), .no_floor = true,
+      .clock_only = true, .counts = "scatterings_mean" },
+    { KIND("xray", "turbid cube with its fluence, scatterings", "scattering", CUBE, 3, FULL), BOTH(60),
+      .no_floor = true, .clock_only = true, .counts = "scatterings_mean", .sets = { "detector.volume=true" } },
     { 0 },
 };
 

@@ -37,7 +37,7 @@ bn_status bn_bench_suite_check(bn_context *ctx, const char *name)
             return BN_OK;
     return bn_fail(ctx, BN_USAGE,
                    "unknown suite `%s`; there are paper-xray, paper-maxwell, paper-flood, paper-bpm, paper-flow "
-                   "(seed-000 to seed-004), overhead, default-vs-tuned, scaling and jobs",
+                   "(seed-000 to seed-004), overhead, default-vs-tuned, scaling, peers and jobs",
                    name);
 }
 

@@ -244,7 +244,7 @@ static bn_status open_device(const bn_cli *cli, size_t index, bn_bench_device *d
     return bn_device_measure_limits(d->plain, cli->options->measure, &d->limits);
 }
 
-/* Suites that are no published study. */
+/* Suites that are no published study. Without `run`: the usual table, of other kinds of work. */
 typedef struct own_suite {
     const char *name, *key; /* key: in the document */
     bn_status (*run)(const bn_bench_device *, json_t **out);
@@ -259,6 +259,7 @@ static const own_suite own_suites[] = {
     { "default-vs-tuned", "default_vs_tuned", bn_bench_tuned, bn_bench_tuned_print, false, false, false },
     { "scaling", "scaling", bn_bench_scaling, bn_bench_scaling_print, true, true, false },
     { "jobs", "jobs", bn_bench_jobs, bn_bench_jobs_print, false, true, true },
+    { "peers", NULL, NULL, NULL, false, true, true },
     { 0 },
 };
 
@@ -287,7 +288,8 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
         goto out;
     }
     const own_suite *own = find_own(o->suite);
-    if (o->suite) {
+    const bool peers = own && !own->run;
+    if (o->suite && !peers) {
         json_t *suite = NULL;
         BN_GO(own ? own->run(&d, &suite) : bn_bench_suite(&d, o->suite, &suite));
         if (json_object_set_new(entry, own ? own->key : "suite", suite) != 0) {
@@ -295,18 +297,23 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
             goto out;
         }
     }
-    const bn_bench_level level = o->quick ? BN_BENCH_QUICK : o->full ? BN_BENCH_FULL : BN_BENCH_USUAL;
+    const bn_bench_level level = peers      ? BN_BENCH_FULL
+                                 : o->quick ? BN_BENCH_QUICK
+                                 : o->full  ? BN_BENCH_FULL
+                                            : BN_BENCH_USUAL;
+    const bn_bench_case *cases = peers ? bn_bench_peers : bn_bench_cases;
     d.end = bn_seconds_now() + USUAL_SECONDS;
-    for (const bn_bench_case *c = bn_bench_cases; c->solver; c++)
+    for (const bn_bench_case *c = cases; c->solver; c++)
         d.kinds += bn_bench_wanted(o, c->solver) && c->level <= level;
-    for (const bn_bench_case *c = bn_bench_cases; !o->suite && c->solver; c++)
+    for (const bn_bench_case *c = cases; (!o->suite || peers) && c->solver; c++)
         if (bn_bench_wanted(o, c->solver) && c->level <= level) {
             BN_GO(measure_case(&d, c, rows));
             d.kinds--;
         }
     if (!o->run.json) {
         BN_GO(print_limits(cli->ctx, json_object_get(entry, "device")));
-        BN_GO(own        ? own->print(cli->ctx, json_object_get(entry, own->key))
+        BN_GO(peers      ? print_rows(cli->ctx, entry)
+              : own      ? own->print(cli->ctx, json_object_get(entry, own->key))
               : o->suite ? bn_bench_suite_print(cli->ctx, json_object_get(entry, "suite"))
                          : print_rows(cli->ctx, entry));
     }
@@ -417,7 +424,7 @@ bn_status bn_cli_bench(const bn_cli *cli)
         BN_GO(bn_json_print(cli, json_incref(document)));
     if (o->run.out)
         BN_GO(write_folder(cli, document));
-    if (!o->suite)
+    if (!o->suite || (own && !own->run))
         st = check_measured(cli->ctx, devices);
 out:
     json_decref(old);

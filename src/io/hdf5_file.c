@@ -472,8 +472,9 @@ bn_status bn_hdf5_write(bn_context *ctx, const char *path, const bn_mesh *m)
     put_numbers(iteration, "dt", &m->dt, 0);
     put_numbers(iteration, "timeUnitSI", &one, 0);
     bool good = fields >= 0;
-    for (size_t i = 0; i < m->count && good; i++)
-        good = write_array(fields, m, &m->arrays[i]);
+    for (const bn_mesh *of = m; of; of = of->other)
+        for (size_t i = 0; i < of->count && good; i++)
+            good = write_array(fields, of, &of->arrays[i]);
     H5Gclose(fields);
     H5Gclose(iteration);
     H5Gclose(data);

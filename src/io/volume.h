@@ -73,6 +73,7 @@ typedef struct bn_mesh {
     const char *software, *version;
     const bn_mesh_piece *pieces; /* NULL: the arrays have values */
     size_t piece_count;
+    const struct bn_mesh *other; /* arrays on another grid at the same time, in the same file; NULL: none */
 } bn_mesh;
 
 /* HDF5: openPMD 1.1.0 meshes (axis labels in any order, unitSI applied), or plain datasets in C order, z slowest. */

@@ -32,13 +32,15 @@ static const char *vtk_type(const bn_plan *p, bn_type type)
 static bool hexagons(const bn_plan *p) { return p->grid.kind == BN_HEXAGONAL && !p->grid.nodes; }
 const char *bn_field_vtk_ending(const bn_plan *p) { return hexagons(p) ? "vtu" : "vti"; }
 
-bn_vtk_image bn_field_image(const bn_field_sampler *e, bn_vtk_array *arrays)
+static bool is_of(const bn_field_desc *d, bool volume) { return volume == ((d->role & BN_VOLUME) != 0); }
+
+bn_vtk_image bn_field_image(const bn_field_sampler *e, bool volume, bn_vtk_array *arrays)
 {
-    const bn_grid *g = &e->plan->grid;
+    const bn_grid *g = volume ? &e->plan->volume : &e->plan->grid;
     size_t count = 0;
     for (size_t i = 0; i < e->count; i++) {
         const bn_field_desc *d = &e->plan->fields[e->field[i]];
-        if (d->role & BN_OUTPUT)
+        if ((d->role & BN_OUTPUT) && is_of(d, volume))
             arrays[count++] = (bn_vtk_array){
                 .name = d->name,
                 .unit = d->unit,
@@ -53,7 +55,7 @@ bn_vtk_image bn_field_image(const bn_field_sampler *e, bn_vtk_array *arrays)
                            .arrays = arrays,
                            .count = count,
                            .title = e->title,
-                           .hexagons = hexagons(e->plan) };
+                           .hexagons = !volume && hexagons(e->plan) };
     for (int k = 0; k < 3; k++) {
         image.n[k] = g->n[k];
         image.h[k] = g->h[k];
@@ -66,10 +68,10 @@ bn_vtk_image bn_field_image(const bn_field_sampler *e, bn_vtk_array *arrays)
 
 /* Pixels of a map: rows from the north; hexagons as two pixels each, every odd row shifted by one, NaN at the ends.
  * Without a map the rows as they are. */
-static void arrange(const bn_plan *p, const double *values, float *pixels)
+static void arrange(const bn_plan *p, const bn_grid *g, const double *values, float *pixels)
 {
-    const bool halves = p->mapped && p->grid.kind == BN_HEXAGONAL;
-    const size_t nx = p->grid.n[0], ny = p->grid.n[1], wide = halves ? 2 * nx + 1 : nx;
+    const bool halves = p->mapped && g->kind == BN_HEXAGONAL;
+    const size_t nx = g->n[0], ny = g->n[1], wide = halves ? 2 * nx + 1 : nx;
     for (size_t at = 0; at < wide * ny; at++) {
         const size_t j = p->mapped ? ny - 1 - at / wide : at / wide, column = at % wide, shift = halves ? j % 2 : 0;
         const size_t i = halves ? (column - shift) / 2 : column;
@@ -90,7 +92,7 @@ static bn_tiff_place place_of(const bn_plan *p)
 static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const char *base, size_t which, int component)
 {
     const bn_field_desc *d = &e->plan->fields[e->field[which]];
-    const bn_grid *g = &e->plan->grid;
+    const bn_grid *g = bn_plan_grid_of(e->plan, d);
     const size_t points = (size_t)g->n[0] * g->n[1];
     const bool halves = e->plan->mapped && g->kind == BN_HEXAGONAL;
     const uint32_t size[3] = { halves ? 2 * g->n[0] + 1 : g->n[0], g->n[1], g->n[2] };
@@ -122,7 +124,7 @@ static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const ch
     for (uint32_t k = 0; k < g->n[2]; k++) {
         const bn_region plane = { { 0, 0, k }, { g->n[0], g->n[1], 1 } };
         BN_GO(bn_field_sampler_values(ctx, e, which, component, &plane, values));
-        arrange(e->plan, values, single);
+        arrange(e->plan, g, values, single);
         if (tiff)
             BN_GO(bn_tiff_add(tiff, single, text));
     }
@@ -143,9 +145,9 @@ bn_status bn_field_tiff_write(bn_context *ctx, const bn_field_sampler *e, const 
     return BN_OK;
 }
 
-bn_mesh bn_field_mesh(const bn_field_sampler *e, bn_mesh_array *arrays)
+bn_mesh bn_field_mesh(const bn_field_sampler *e, bool volume, bn_mesh_array *arrays)
 {
-    const bn_grid *g = &e->plan->grid;
+    const bn_grid *g = volume ? &e->plan->volume : &e->plan->grid;
     bn_mesh m = { .dims = g->dims,
                   .time = e->time,
                   .dt = e->dt,
@@ -161,7 +163,7 @@ bn_mesh bn_field_mesh(const bn_field_sampler *e, bn_mesh_array *arrays)
     }
     for (size_t i = 0; i < e->count; i++) {
         const bn_field_desc *d = &e->plan->fields[e->field[i]];
-        if (exported(d))
+        if (exported(d) && is_of(d, volume))
             arrays[m.count++] = (bn_mesh_array){ .name = d->name,
                                                  .unit = d->unit,
                                                  .values = e->data ? e->data[i] : NULL,

@@ -8,10 +8,11 @@
 
 /* "vtu" on hexagons, else "vti". */
 const char *bn_field_vtk_ending(const bn_plan *);
-/* The whole grid with the fields of role output; room for BN_PLAN_FIELDS arrays. Without data the arrays have none. */
-bn_vtk_image bn_field_image(const bn_field_sampler *, bn_vtk_array *arrays);
+/* The whole grid, or the plan's second one (`volume`), with its fields of role output; room for BN_PLAN_FIELDS arrays.
+ * Without data the arrays have none. */
+bn_vtk_image bn_field_image(const bn_field_sampler *, bool volume, bn_vtk_array *arrays);
 /* The same for HDF5, of the fields of reals. */
-bn_mesh bn_field_mesh(const bn_field_sampler *, bn_mesh_array *arrays);
+bn_mesh bn_field_mesh(const bn_field_sampler *, bool volume, bn_mesh_array *arrays);
 /* Float TIFF: a file for each component, BASE + FIELD-STEP.tif, of the fields of reals. */
 BN_CHECKED bn_status bn_field_tiff_write(bn_context *, const bn_field_sampler *, const char *base);
 

@@ -30,7 +30,7 @@ static bn_status read_remote(bn_context *ctx, const bn_field_sampler *e, size_t 
 bn_status bn_field_sampler_values(bn_context *ctx, const bn_field_sampler *e, size_t which, int component,
                                   const bn_region *r, double *values)
 {
-    const uint32_t *n = e->plan->grid.n;
+    const uint32_t *n = bn_plan_grid_of(e->plan, &e->plan->fields[e->field[which]])->n;
     if (e->sim)
         return read_remote(ctx, e, which, component, r, values);
     for (uint32_t k = 0; k < r->n[2]; k++)

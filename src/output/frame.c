@@ -26,6 +26,7 @@ struct bn_frame {
     bn_snapshot **snapshots; /* of the fields at index field[i] of the plan; NULL: write_common has written it */
     size_t *field;
     char *vtk_path;              /* NULL: no VTK */
+    char *volume_path;           /* of VTK's fields on the plan's second grid; NULL: none */
     char *tiff_path, *hdf5_path; /* the same */
     char *vtk_base, *hdf5_base;  /* paths of pieces without ".p3.vti" */
     piece *pieces;               /* of all ranks, by the number of the box */
@@ -54,6 +55,7 @@ void bn_frame_release(bn_frame *m)
     free(m->snapshots);
     free(m->field);
     free(m->vtk_path);
+    free(m->volume_path);
     free(m->tiff_path);
     free(m->hdf5_path);
     free(m->vtk_base);
@@ -98,6 +100,26 @@ static bn_status draw(bn_context *ctx, const bn_frame *m, const bn_field_sampler
 
 static size_t pictures_of(const bn_frame *m) { return m->desc.pictures ? m->plan->picture_count : 0; }
 
+/* VTK's file of the fields on the second grid. */
+static bn_status write_volume(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e)
+{
+    bn_vtk_array arrays[BN_PLAN_FIELDS];
+    if (!m->volume_path)
+        return BN_OK;
+    const bn_vtk_image image = bn_field_image(e, true, arrays);
+    return bn_vtk_write(ctx, m->volume_path, &image);
+}
+
+/* HDF5's file, `mesh` and the fields on the second grid. */
+static bn_status write_meshes(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e, const bn_mesh *mesh)
+{
+    bn_mesh_array arrays[BN_PLAN_FIELDS];
+    const bn_mesh volume = bn_field_mesh(e, true, arrays);
+    bn_mesh both = *mesh;
+    both.other = &volume;
+    return bn_hdf5_write(ctx, m->hdf5_path, &both);
+}
+
 /* All files from whole fields but those that are written apart. */
 static bn_status write_whole(bn_context *ctx, const bn_frame *m, const void *const *data)
 {
@@ -106,9 +128,10 @@ static bn_status write_whole(bn_context *ctx, const bn_frame *m, const void *con
         BN_TRY(bn_field_tiff_write(ctx, &e, m->tiff_path));
     if (m->hdf5_path) {
         bn_mesh_array arrays[BN_PLAN_FIELDS];
-        const bn_mesh mesh = bn_field_mesh(&e, arrays);
-        BN_TRY(bn_hdf5_write(ctx, m->hdf5_path, &mesh));
+        const bn_mesh mesh = bn_field_mesh(&e, false, arrays);
+        BN_TRY(write_meshes(ctx, m, &e, &mesh));
     }
+    BN_TRY(write_volume(ctx, m, &e));
     return m->desc.mesh ? bn_mesh_output_write(ctx, m->desc.mesh, &e) : BN_OK;
 }
 
@@ -136,7 +159,7 @@ static bn_status write_piece(bn_context *ctx, const bn_frame *m, const bn_region
     char path[4096];
     if (m->desc.vtk) {
         bn_vtk_array arrays[BN_PLAN_FIELDS];
-        bn_vtk_image image = bn_field_image(&e, arrays);
+        bn_vtk_image image = bn_field_image(&e, false, arrays);
         memcpy(image.first, r->first, sizeof image.first);
         memcpy(image.n, r->n, sizeof image.n);
         BN_TRY(piece_path(ctx, m->vtk_base, box, bn_field_vtk_ending(m->plan), path, sizeof path));
@@ -144,7 +167,7 @@ static bn_status write_piece(bn_context *ctx, const bn_frame *m, const bn_region
     }
     if (m->desc.hdf5) {
         bn_mesh_array arrays[BN_PLAN_FIELDS];
-        bn_mesh mesh = bn_field_mesh(&e, arrays);
+        bn_mesh mesh = bn_field_mesh(&e, false, arrays);
         for (int k = 0; k < 3; k++) {
             mesh.n[k] = r->n[k];
             mesh.origin[k] += r->first[k] * mesh.h[k];
@@ -168,7 +191,9 @@ static bn_status take_part(bn_context *ctx, bn_frame *m, size_t part, bn_region 
 {
     *r = bn_domain_whole(bn_sim_domain(m->desc.sim));
     for (size_t i = 0; i < m->count; i++) {
-        BN_TRY(bn_snapshot_wait(ctx, m->snapshots[i], part, r, &m->values[i]));
+        bn_region all;
+        const bool volume = m->plan->fields[m->field[i]].role & BN_VOLUME;
+        BN_TRY(bn_snapshot_wait(ctx, m->snapshots[i], volume ? 0 : part, volume ? &all : r, &m->values[i]));
         if (m->plan->fields[m->field[i]].type != BN_T_REAL2)
             continue;
         if (!(m->planes[i] = planes_of(m, i, r, m->values[i])))
@@ -205,7 +230,7 @@ bn_status bn_frame_write(bn_context *ctx, bn_frame *m)
         free_planes(m);
         BN_TRY(st);
     }
-    if (m->pieces || parts == 0 || !(m->tiff_path || m->hdf5_path || m->desc.mesh))
+    if (m->pieces || parts == 0 || !(m->tiff_path || m->hdf5_path || m->volume_path || m->desc.mesh))
         return BN_OK;
     BN_TRY(take_whole(ctx, m));
     return write_whole(ctx, m, m->values);
@@ -223,7 +248,7 @@ bn_status bn_frame_write_apart(bn_context *ctx, bn_frame *m, size_t which)
     if (which < pictures_of(m))
         return draw(ctx, m, &e, which);
     bn_vtk_array arrays[BN_PLAN_FIELDS];
-    const bn_vtk_image image = bn_field_image(&e, arrays);
+    const bn_vtk_image image = bn_field_image(&e, false, arrays);
     return bn_vtk_write(ctx, m->vtk_path, &image);
 }
 
@@ -246,7 +271,8 @@ bn_status bn_frame_list_pieces(bn_context *ctx, const bn_frame *m)
 {
     enum { NAME = 512 };
     bn_status st = BN_OK;
-    const bn_field_sampler e = sampler_of(m, NULL);
+    /* The fields on the second grid, whole on this rank, are lent as long as its last piece. */
+    const bn_field_sampler e = sampler_of(m, NULL), lent = sampler_of(m, m->values);
     bn_vtk_piece *vtk = calloc(m->piece_count + 1, sizeof *vtk);
     bn_mesh_piece *mesh = calloc(m->piece_count + 1, sizeof *mesh);
     char(*names)[NAME] = calloc(m->piece_count + 1, sizeof *names);
@@ -262,7 +288,7 @@ bn_status bn_frame_list_pieces(bn_context *ctx, const bn_frame *m)
     }
     if (m->desc.vtk) {
         bn_vtk_array arrays[BN_PLAN_FIELDS];
-        const bn_vtk_image image = bn_field_image(&e, arrays);
+        const bn_vtk_image image = bn_field_image(&e, false, arrays);
         BN_GO(bn_vtk_pieces_write(ctx, m->vtk_path, &image, vtk, m->piece_count));
     }
     for (size_t b = 0; m->desc.hdf5 && b < m->piece_count; b++) {
@@ -274,11 +300,12 @@ bn_status bn_frame_list_pieces(bn_context *ctx, const bn_frame *m)
     }
     if (m->desc.hdf5) {
         bn_mesh_array arrays[BN_PLAN_FIELDS];
-        bn_mesh whole = bn_field_mesh(&e, arrays);
+        bn_mesh whole = bn_field_mesh(&e, false, arrays);
         whole.pieces = mesh;
         whole.piece_count = m->piece_count;
-        st = bn_hdf5_write(ctx, m->hdf5_path, &whole);
+        BN_GO(write_meshes(ctx, m, &lent, &whole));
     }
+    st = write_volume(ctx, m, &lent);
 out:
     free(vtk);
     free(mesh);
@@ -306,6 +333,9 @@ static bn_status name_files(bn_frame *m)
     if (d->vtk) {
         BN_TRY(bn_output_dir_name(d->folder, &m->vtk_path, "%s", name));
         BN_TRY(bn_output_dir_name(d->folder, &m->vtk_base, "fields/%s-%06llu", m->plan->solver->name, m->step));
+        if (m->plan->volume.dims > 0)
+            BN_TRY(bn_output_dir_name(d->folder, &m->volume_path, "fields/%s-volume-%06llu.vti", m->plan->solver->name,
+                                      m->step));
     }
     if (d->tiff)
         BN_TRY(bn_output_dir_name(d->folder, &m->tiff_path, "fields/"));

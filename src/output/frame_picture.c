@@ -23,9 +23,22 @@ typedef struct plane {
 enum { BN_DRAWN_MOST = 4096 };
 static uint32_t thinning(uint32_t n) { return n > BN_DRAWN_MOST ? (n / BN_DRAWN_MOST) | 1 : 1; }
 
+static const bn_field_desc *field_of(const bn_plan *p, const char *name)
+{
+    size_t i = 0;
+    while (i + 1 < p->field_count && strcmp(p->fields[i].name, name) != 0)
+        i++;
+    return &p->fields[i];
+}
+
+static const bn_grid *grid_of(const bn_plan *p, const bn_picture_desc *d)
+{
+    return bn_plan_grid_of(p, field_of(p, d->field));
+}
+
 static plane plane_of(const bn_plan *plan, const bn_picture_desc *d, bool thinned)
 {
-    const bn_grid *g = &plan->grid;
+    const bn_grid *g = grid_of(plan, d);
     const size_t step[3] = { 1, g->n[0], (size_t)g->n[0] * g->n[1] };
     plane p = { .x = 0, .y = 1, .across = 2 };
     if (g->dims > 2) {
@@ -47,7 +60,7 @@ static bn_status sample_plane(bn_context *ctx, const bn_field_sampler *e, const 
                               uint32_t n[2], double **out)
 {
     enum { BAND = 1 << 20 }; /* values */
-    const uint32_t *grid = e->plan->grid.n;
+    const uint32_t *grid = bn_plan_grid_of(e->plan, field_of(e->plan, name))->n;
     const uint32_t wide = grid[p->x], rows = BAND / wide > 0 ? BAND / wide : 1;
     size_t which = 0;
     bn_status st = BN_OK;
@@ -80,14 +93,6 @@ out:
     return st;
 }
 
-static const char *unit_of(const bn_plan *p, const char *field)
-{
-    for (size_t i = 0; i < p->field_count; i++)
-        if (strcmp(p->fields[i].name, field) == 0)
-            return p->fields[i].unit;
-    return "";
-}
-
 double *bn_frame_half_cells(const double *values, size_t nx, size_t ny)
 {
     const size_t wide = 2 * nx + 1;
@@ -118,12 +123,12 @@ typedef struct parts {
 /* What pictures of one kind have in common at all times. */
 static bn_picture describe(const bn_plan *p, const bn_picture_desc *d, const plane *axes, parts *t)
 {
-    const bn_grid *g = &p->grid;
+    const bn_grid *g = grid_of(p, d);
     size_t mark_count = 0;
     t->label[0] = '\0';
     if (d->contour_field)
         snprintf(t->label, sizeof t->label, "%s [%s]", d->contour_quantity ? d->contour_quantity : d->contour_field,
-                 unit_of(p, d->contour_field));
+                 field_of(p, d->contour_field)->unit);
     for (size_t k = 0; k < d->mark_count && mark_count < MARKS; k++)
         if (d->marks[k].dim == axes->x || d->marks[k].dim == axes->y)
             t->marks[mark_count++] = (bn_marked_line){ d->marks[k].dim == axes->x, d->marks[k].at, d->marks[k].label };
@@ -136,7 +141,7 @@ static bn_picture describe(const bn_plan *p, const bn_picture_desc *d, const pla
         .high = d->high,
         .map = (bn_colour_map)d->map,
         .name = d->quantity ? d->quantity : d->field,
-        .unit = unit_of(p, d->field),
+        .unit = field_of(p, d->field)->unit,
         .drawing = d->drawing,
         .classes = d->classes,
         .class_count = d->class_count,
@@ -209,7 +214,7 @@ bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, siz
                                  bool keeps, const char *path)
 {
     const bn_picture_desc *d = &e->plan->pictures[which];
-    const bn_grid *g = &e->plan->grid;
+    const bn_grid *g = grid_of(e->plan, d);
     bn_status st = BN_OK;
     const plane axes = plane_of(e->plan, d, e->sim != NULL);
     const bool hexagons = g->kind == BN_HEXAGONAL && axes.x == 0 && axes.y == 1;

@@ -13,6 +13,9 @@ enum { BN_SERIES_MAX = 8 };
 
 /* --- grid --- */
 BN_CHECKED bn_status bn_plan_grid(bn_plan *, const bn_grid *);
+/* A second grid, in three dimensions, for fields of role BN_VOLUME: no kernel sees them. Every rank has all of them in
+ * host memory, on either engine, and the engine's update_outputs fills them in. */
+void bn_plan_volume(bn_plan *, const bn_grid *);
 BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells); /* largest stencil radius of any launch; 1 unless announced */
 /* The halo is wider by so many ghost cells, which launches may compute along with their own where boxes are thick
  * enough (BN_GHOST_CELLS, bn_domain_max_radius). */

@@ -58,11 +58,12 @@ bn_part_layout bn_field_layout(const bn_plan *p, const bn_field_desc *d)
     const bn_part_type real = p->precision == BN_DOUBLE ? BN_PART_F64 : BN_PART_F32;
     const uint64_t components = d->components > 0 ? (uint64_t)d->components : 1, width = pair ? 2 : 1;
     const bool interleaved = (d->role & BN_INTERLEAVED) != 0;
+    const uint32_t *grid = bn_plan_grid_of(p, d)->n;
     return (bn_part_layout){ .type = d->type == BN_T_I32   ? BN_PART_I32
                                      : d->type == BN_T_I64 ? BN_PART_I64
                                      : d->type == BN_T_U8  ? BN_PART_U8
                                                            : real,
-                             .n = { interleaved ? 1 : components, p->grid.n[2], p->grid.n[1], p->grid.n[0],
+                             .n = { interleaved ? 1 : components, grid[2], grid[1], grid[0],
                                     interleaved ? components * width : width } };
 }
 
@@ -428,7 +429,8 @@ static bn_status write_field(writer *w, size_t which)
     uint64_t hash = 0;
     json_t *pieces = json_array();
     bn_status st = BN_OK;
-    for (size_t part = 0; part < bn_snapshot_parts(snapshot); part++) {
+    const bool others = (desc->role & BN_VOLUME) && w->s->distributed && w->s->rank > 0; /* rank 0 writes all of it */
+    for (size_t part = 0; !others && part < bn_snapshot_parts(snapshot); part++) {
         bn_region r;
         const void *values;
         BN_GO(bn_snapshot_wait(w->ctx, snapshot, part, &r, &values));

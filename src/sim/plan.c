@@ -26,6 +26,8 @@ bn_status bn_plan_grid(bn_plan *p, const bn_grid *grid)
     return BN_OK;
 }
 
+void bn_plan_volume(bn_plan *p, const bn_grid *grid) { p->volume = *grid; }
+
 bn_status bn_plan_halo(bn_plan *p, int cells)
 {
     p->halo = cells;

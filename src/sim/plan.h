@@ -43,7 +43,7 @@ struct bn_plan {
     bn_precision precision;
     const bn_device_info *device; /* not owned; may be NULL */
     bool has_grid;
-    bn_grid grid;
+    bn_grid grid, volume; /* volume: of fields of role BN_VOLUME; dims 0: there are none */
     int halo, margin;
     int align;
     bool whole_rows, one_box;
@@ -79,6 +79,10 @@ BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_devi
 BN_CHECKED bn_status bn_plan_count(bn_context *, const bn_case *, const bn_device_info *device, void *state,
                                    bn_plan **out);
 void bn_plan_destroy(bn_plan **);
+static inline const bn_grid *bn_plan_grid_of(const bn_plan *p, const bn_field_desc *d)
+{
+    return d->role & BN_VOLUME ? &p->volume : &p->grid;
+}
 
 /* Takes ownership of `data`, also when it fails; NULL: there was no memory for it. */
 BN_CHECKED bn_status bn_plan_adopt(bn_plan *, void *data, void (*release)(void *));

@@ -67,6 +67,8 @@ static uint64_t field_bytes(const bn_plan *p, uint64_t *largest)
     uint64_t total = p->more_bytes[0];
     *largest = p->more_largest;
     for (size_t i = 0; i < p->field_count; i++) {
+        if (p->fields[i].role & BN_VOLUME)
+            continue;
         uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, p->fields[i].type), p->fields[i].components,
                                             largest);
         if (bytes == 0 || __builtin_add_overflow(total, bytes, &total))
@@ -120,11 +122,13 @@ bool bn_plan_has_room(const bn_plan *p, uint64_t bytes, uint64_t largest)
 
 uint64_t bn_plan_host_bytes(const bn_plan *p)
 {
-    uint64_t total = p->more_bytes[0], points = 1, bytes;
-    for (int k = 0; k < 3; k++)
-        if (__builtin_mul_overflow(points, (uint64_t)p->grid.n[k], &points))
-            return 0;
+    uint64_t total = p->more_bytes[0], bytes;
     for (size_t i = 0; i < p->field_count; i++) {
+        const bn_grid *g = bn_plan_grid_of(p, &p->fields[i]);
+        uint64_t points = 1;
+        for (int k = 0; k < 3; k++)
+            if (__builtin_mul_overflow(points, (uint64_t)g->n[k], &points))
+                return 0;
         uint64_t per_point = (uint64_t)element_bytes(p, p->fields[i].type) *
                              (uint64_t)(p->fields[i].components > 0 ? p->fields[i].components : 1);
         if (__builtin_mul_overflow(points, per_point, &bytes) || __builtin_add_overflow(total, bytes, &total))

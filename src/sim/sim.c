@@ -62,11 +62,12 @@ static void note_bad_value(bn_sim *sim)
         const bn_field_desc *d = &p->fields[f];
         if (!(d->role & (BN_STATE | BN_COMPARE)) || d->type != BN_T_REAL)
             continue;
+        const bn_grid *g = bn_plan_grid_of(p, d);
         s.components = d->role & BN_INTERLEAVED ? sim->infos[f].components : 1;
         if (bn_field_visit(sim->fields[f], BN_AS_DOUBLES, find_bad_value, &s) == BN_OK && s.found)
             bn_note(sim->ctx, "first value that is not finite: %s at (%zu, %zu, %zu), x = %g m, y = %g m", d->name,
-                    s.at[0], s.at[1], s.at[2], p->grid.origin[0] + (double)s.at[0] * p->grid.h[0],
-                    p->grid.origin[1] + (double)s.at[1] * p->grid.h[1]);
+                    s.at[0], s.at[1], s.at[2], g->origin[0] + (double)s.at[0] * g->h[0],
+                    g->origin[1] + (double)s.at[1] * g->h[1]);
     }
 }
 
@@ -113,7 +114,8 @@ static bn_status repartition(bn_sim *sim, const bn_cuts *cuts)
     free(sim->kernels);
     sim->kernels = NULL;
     for (size_t i = 0; i < sim->plan->field_count; i++)
-        BN_GO(bn_field_move(sim->fields[i], fresh));
+        if (!(sim->plan->fields[i].role & BN_VOLUME))
+            BN_GO(bn_field_move(sim->fields[i], fresh));
     bn_domain_destroy(&sim->former);
     BN_GO(bn_sim_build_kernels(sim));
     sim->set_up = true;

@@ -17,26 +17,27 @@ static bn_status create_fields(bn_sim *sim)
         return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of fields");
     for (size_t i = 0; i < p->field_count; i++) {
         const bn_field_desc *d = &p->fields[i];
-        BN_TRY(bn_field_create(sim->domain, d, &sim->fields[i]));
+        const bn_grid *g = bn_plan_grid_of(p, d);
+        BN_TRY(bn_field_create(d->role & BN_VOLUME ? sim->volume : sim->domain, d, &sim->fields[i]));
         bn_sim_field_info *info = &sim->infos[i];
         *info = (bn_sim_field_info){
             .name = d->name,
             .unit = d->unit ? d->unit : "",
             .components = (d->components > 0 ? d->components : 1) * (d->type == BN_T_REAL2 ? 2 : 1),
-            .dims = p->grid.dims,
-            .nodes = p->grid.nodes,
+            .dims = g->dims,
+            .nodes = g->nodes,
             .element_bytes = bn_field_element_bytes(sim->fields[i]) / (d->type == BN_T_REAL2 ? 2 : 1),
             .real = d->type == BN_T_REAL || d->type == BN_T_REAL2,
             .output = (d->role & BN_OUTPUT) != 0,
             .compare = (d->role & BN_COMPARE) != 0,
             .state = (d->role & BN_STATE) != 0,
             .pairs = d->type == BN_T_REAL2,
-            .hexagons = p->grid.kind == BN_HEXAGONAL,
+            .hexagons = g->kind == BN_HEXAGONAL,
         };
         for (int k = 0; k < 3; k++) {
-            info->n[k] = p->grid.n[k];
-            info->origin[k] = p->grid.origin[k];
-            info->h[k] = p->grid.h[k];
+            info->n[k] = g->n[k];
+            info->origin[k] = g->origin[k];
+            info->h[k] = g->h[k];
         }
     }
     return BN_OK;
@@ -152,6 +153,9 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
         .group_count = sim->tuning.count,
     };
     BN_GO(bn_domain_create(ctx, &domain, &sim->domain));
+    if (sim->plan->volume.dims > 0)
+        BN_GO(bn_domain_create(ctx, &(bn_domain_desc){ .grid = sim->plan->volume, .precision = precision },
+                               &sim->volume));
     BN_GO(bn_results_create(sim->plan, &sim->results));
     BN_GO(create_fields(sim));
     if (desc->device)
@@ -185,6 +189,7 @@ void bn_sim_destroy(bn_sim **simulation)
         bn_field_destroy(&sim->fields[i]);
     bn_domain_destroy(&sim->domain);
     bn_domain_destroy(&sim->former);
+    bn_domain_destroy(&sim->volume);
     bn_results_destroy(&sim->results);
     bn_series_release(&sim->series);
     bn_plan_destroy(&sim->plan);

@@ -13,6 +13,7 @@ struct bn_sim {
     void *state;
     bool set_up;
     bn_domain *domain, *former; /* former: while fields move to another domain */
+    bn_domain *volume;          /* of fields of role BN_VOLUME; NULL: none */
     bn_field **fields;
     bn_sim_field_info *infos;
     bn_program *program;

@@ -60,13 +60,14 @@ static void compare_box(bn_checkpoint *saved, const bn_plan *p, size_t field, co
     static unsigned seed = 1;
     const bn_part_layout l = bn_field_layout(p, &p->fields[field]);
     const size_t wide = bn_part_bytes(l.type);
+    const uint32_t *n = bn_plan_grid_of(p, &p->fields[field])->n;
     uint32_t low[3], high[3];
     size_t points = 1;
     for (int d = 0; d < 3; d++) {
         seed = seed * 1664525u + 1013904223u;
-        low[d] = seed / 65536 % p->grid.n[d];
+        low[d] = seed / 65536 % n[d];
         seed = seed * 1664525u + 1013904223u;
-        high[d] = low[d] + 1 + seed / 65536 % (p->grid.n[d] - low[d]);
+        high[d] = low[d] + 1 + seed / 65536 % (n[d] - low[d]);
         points *= high[d] - low[d];
     }
     const size_t bytes = (size_t)(l.n[0] * l.n[4]) * points * wide;

@@ -118,6 +118,9 @@ static const bn_key schema[] = {
       .help = "from the entrance" },
     { .name = "detector.beam_stop", .type = BN_KEY_REAL, .def = 2, .min = 0, .max = 16384,
       .help = "radius of what the direct beam can't reach, in cells; 0: nothing" },
+    { .name = "detector.volume", .type = BN_KEY_BOOL,
+      .only = "density.kind!=series",
+      .help = "also count collisions in each cell of the density: fluence, and what is absorbed" },
     { .name = "flight.method", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_TRACKINGS), .def_text = "delta",
       .help = "delta: tentative collisions at the largest density of a block of cells; exact: from cell to cell" },
     { .name = "flight.block", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 7,
@@ -171,13 +174,18 @@ static const bn_kernel_desc kernels[] = {
     X(BLOCKS_Y, s->volume.blocks[1], "along y")                                                         \
     X(BLOCKS_Z, s->volume.blocks[2], "along z")                                                         \
     X(THINNED, s->volume.bits[0] > 0, "delta tracking; 0: every collision is a scattering")             \
+    X(DENSE, s->volume.dense, "most tentative collisions lie in the block where the flight began")          \
     X(SLABS, s->slabs.used, "each device has a slab of the density")                                    \
     X(CUT, s->slabs.cut, "axis of the slabs")                                                           \
     X(KEY0, s->config.seed & UINT32_MAX, "key of the random numbers")                                   \
     X(KEY1, s->config.seed >> 32, "its upper word")                                                     \
     X(SCATTERINGS_MAX, s->config.scatterings_max, "after so many a photon is scattered no more")             \
     X(POLARISED, s->config.law == XRAY_POLARISED, "the direction has a polarisation")                   \
-    X(ABSORBING, s->k.absorption > 0, "collisions absorb")                                              \
+    X(ABSORBING, s->i.absorption > 0, "collisions absorb")                                              \
+    X(ABSORPTION_UNITS, s->i.absorption, "this share, in units of 2^-ABSORPTION_BITS")                  \
+    X(ABSORPTION_BITS, s->i.absorption_bits, "of that number")                                          \
+    X(TALLY_BITS, s->i.tally_bits, "weights of photons are multiples of 2^-TALLY_BITS")                 \
+    X(VOLUME, s->config.volume, "collisions are counted in the cells of the density")                   \
     X(PROFILE, s->config.profile, "of the light across the entrance")                                   \
     X(POSITIONS, s->config.positions, "of photons in their cell of the entrance")                       \
     X(EQUAL_ANGLES, s->config.spacing == XRAY_ANGLES, "of the detector's cells")                        \
@@ -210,7 +218,9 @@ static bn_status plan_constants(const xray *s, bn_plan *p)
     BN_TRY(bn_plan_codes(p, choices));
     const char *const needs[] = { s->config.law == XRAY_POLARISED ? "polarised light" : NULL,
                                   s->config.profile == XRAY_GAUSSIAN ? "a gaussian profile" : NULL,
-                                  s->k.absorption > 0 ? "absorption" : NULL };
+                                  s->i.absorption > 0 ? "absorption" : NULL,
+                                  s->config.volume ? "a tally in the volume" : NULL,
+                                  s->volume.dense ? "dense blocks" : NULL };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (needs[i])
             BN_TRY(bn_plan_needs(p, needs[i]));
@@ -236,6 +246,7 @@ static bn_status plan_tables(const bn_case *c, xray *s, bn_plan *p)
     BN_TRY(bn_plan_table(p, 4 * sizeof(int32_t) * targets, 1));
     BN_TRY(bn_plan_table(p, 4 * sizeof(int64_t) * targets, 1));
     BN_TRY(bn_plan_table(p, real * (((uint64_t)1 << XRAY_ANGLE_BITS) + 1), 1));
+    BN_TRY(bn_plan_table(p, xray_counters(s) * sizeof(int64_t), 1));
     s->slabs.used = wish == XRAY_SLABS ||
                     (wish == XRAY_AUTOMATIC && !bn_plan_has_room(p, density + majorants, density));
     s->slabs.cut = s->slabs.used ? axis_of_slabs(s) : 2;
@@ -361,6 +372,8 @@ static void read_scattering(const bn_case *c, xray_config *k)
     k->block_bits = (int)bn_case_int(c, "flight.block");
     k->estimator = (xray_estimator)bn_case_choice(c, "solver.estimator");
     k->compare = (xray_comparison)bn_case_choice(c, "solver.compare");
+    k->absorption = bn_case_real(c, "density.absorption");
+    k->volume = bn_case_bool(c, "detector.volume");
 }
 
 /* Photons of a step and work-items of a cell. */
@@ -386,7 +399,6 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     read_source(c, &s->config);
     read_scattering(c, &s->config);
     choose_batch(c, &s->config);
-    s->k.absorption = bn_case_real(c, "density.absorption");
     BN_TRY(xray_plan_density(c, s, p));
     if (!s->volume.optical && !s->volume.counted)
         return BN_OK; /* rejected */
@@ -407,6 +419,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
                                        .h = { h, h, 1 },
                                        .origin = { -middle[0] * h, -middle[1] * h } }));
     BN_TRY(plan_fields(s, p));
+    BN_TRY(xray_plan_volume(s, p));
     BN_TRY(plan_tables(c, s, p));
     BN_TRY(plan_constants(s, p));
     BN_TRY(xray_plan_results(s, p));
@@ -435,7 +448,7 @@ static bn_status init(bn_sim *sim, void *state)
         f->fourier = bn_sim_field(sim, "fourier");
         f->log_fourier = bn_sim_field(sim, "log_fourier");
     }
-    return BN_OK;
+    return s->config.volume ? xray_init_volume(sim, s) : BN_OK;
 }
 
 static bn_status serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
@@ -460,5 +473,6 @@ const bn_solver bn_solver_xray = {
     .init = init,
     .measure = xray_measure,
     .serialize = serialize,
+    .balance = "balance",
     .variants = variants,
 };

@@ -16,8 +16,8 @@ enum {
     XRAY_SCATTERINGS_MAX = 1000000,
     XRAY_MIGRATING = 1 << 18, /* photons that a device takes from others at a time, at most */
     XRAY_PHOTON_WORDS =
-        18, /* of a migrating photon, beside its reals and those of its polarisation: pack() of xray.cl */
-    XRAY_PHOTON_REALS = 9,
+        19, /* of a migrating photon, beside its reals and those of its polarisation: pack() of xray.cl */
+    XRAY_PHOTON_REALS = 8,
     XRAY_POLARISATION_REALS = 3
 };
 /* Photons in all: the sums can't overflow, wherever they land. */
@@ -83,7 +83,6 @@ typedef enum xray_comparison { XRAY_COMPARISONS(BN_CHOICE_ENUM) } xray_compariso
     X(per_cell_z, "the same along z")                                                   \
     X(reach, "tangent beyond which no cell of the detector lies")                       \
     X(gain, "of the logarithmic picture")                                               \
-    X(absorption, "share of a photon that a collision absorbs")                         \
     X(expectation, "weight of a sample of the expected-value estimator")
 /* Components of the field "tallies", for kernels too; before XRAY_DETECTED: photons by number of scatterings. */
 #define XRAY_TALLY_COMPONENTS(X)                                                       \
@@ -92,9 +91,9 @@ typedef enum xray_comparison { XRAY_COMPARISONS(BN_CHOICE_ENUM) } xray_compariso
     X(XRAY_STOPPED, 9, "behind the beam stop")                                          \
     X(XRAY_MISSED, 10, "beside the detector")                                           \
     X(XRAY_SCATTERINGS, 11, "of all photons")                                           \
-    X(XRAY_COSINES, 12, "sum of the final direction's x in units of 2^-30")             \
+    X(XRAY_COSINES, 12, "sum of the final direction's x in units of 2^-tally_bits")     \
     X(XRAY_SQUARES, 13, "of its square")                                                \
-    X(XRAY_ABSORBED, 14, "photons in units of 2^-30")                                   \
+    X(XRAY_ESCAPED, 14, "photons that are not absorbed, in the same units")             \
     X(XRAY_TALLIES, 15, "components")
 /* clang-format on */
 typedef struct xray_constants {
@@ -127,6 +126,8 @@ typedef struct xray_config {
     xray_estimator estimator;
     int samples, sample_stride;
     xray_comparison compare;
+    double absorption;
+    bool volume; /* a tally in each cell of the density */
 } xray_config;
 
 /* The density at one time: as read, and as optical depths of the photons' frame. */
@@ -145,6 +146,7 @@ typedef struct xray_volume {
     double *whole;
     uint32_t first[3], box[3], blocks[3];
     int bits[3];
+    bool dense;   /* light goes on for a small part of a block of 2^bits cells */
     bool counted; /* there are too many cells to look at: none of the arrays is made */
     double *optical, *majorant;
     xray_frame *frame; /* of a series */
@@ -167,10 +169,14 @@ typedef struct xray_integers {
     long long cell_side[2];          /* of the entrance, in path units / 2^16 */
     long long beam[3];               /* 1 - u, v, w */
     int path_bits, fixed_bits, angle_bits, halvings;
+    int tally_bits;       /* weights of photons are multiples of 2^-tally_bits */
+    long long absorption; /* of a collision, in units of 2^-absorption_bits */
+    int absorption_bits;
 } xray_integers;
 
 typedef struct xray_fields {
     bn_field *tallies, *sums, *past, *amplitude, *intensity, *log_intensity, *photons, *fourier, *log_fourier;
+    bn_field *counted, *absorbed, *fluence, *log_fluence; /* in the volume */
 } xray_fields;
 
 /* A density in slabs, one on each device, blocks that follow one another along axis `cut`. */
@@ -185,7 +191,7 @@ typedef struct xray_slabs {
 } xray_slabs;
 
 typedef struct xray_arrays {
-    bn_device_array *optical, *majorant, *directions, *angle, *image;
+    bn_device_array *optical, *majorant, *directions, *angle, *image, *volume;
 } xray_arrays;
 
 typedef struct xray {
@@ -205,8 +211,16 @@ typedef struct xray {
 
 /* xray_density.c: the density of the case, cropped and in blocks; kept by the plan. */
 BN_CHECKED bn_status xray_plan_density(const bn_case *, xray *, bn_plan *);
+/* Index of cell (i, j, k) of the photons' frame on the grid of the case, as in the file of a density. */
+size_t xray_place(const xray *, uint32_t i, uint32_t j, uint32_t k);
 /* The box's density and majorants at a time, between two frames of a series. */
 void xray_density_at(xray *, double time);
+/* xray_volume.c: the tally in the cells of the density. plan: units of weights, too; gather adds what the photons have
+ * left in the cells of the box since the last call, and forms the fields of the output. */
+BN_CHECKED bn_status xray_plan_volume(xray *, bn_plan *);
+BN_CHECKED bn_status xray_init_volume(bn_sim *, xray *);
+BN_CHECKED bn_status xray_gather_volume(bn_sim *, xray *, const int64_t *counted);
+int64_t xray_counted(const xray *); /* the sum over all cells */
 /* xray_detector.c: directions of the detector's cells, the law of scattering, the photons' start, all as constants. */
 BN_CHECKED bn_status xray_plan_detector(const bn_case *, xray *, bn_plan *);
 BN_CHECKED bn_status xray_plan_source(const bn_case *, xray *, bn_plan *);
@@ -218,6 +232,8 @@ BN_CHECKED bn_status xray_fourier(bn_sim *, xray *);
 
 static inline size_t xray_detector_cells(const xray *s) { return (size_t)s->config.cells[0] * s->config.cells[1]; }
 static inline size_t xray_cells(const uint32_t n[3]) { return (size_t)n[0] * n[1] * n[2]; }
+/* Counters in the volume: one at least, since no buffer is empty. */
+static inline size_t xray_counters(const xray *s) { return s->config.volume ? xray_cells(s->volume.box) : 1; }
 static inline bool xray_against_curve(const xray *s)
 {
     return s->config.compare == XRAY_COMPARE_CURVE || s->config.compare == XRAY_COMPARE_BOTH;

@@ -226,10 +226,12 @@ static bn_status plan_shape(const bn_case *c, xray *s)
 
 /* Index in the file of cell (i, j, k) of the photons' frame: the axis of the flight is reversed for a face at its end.
  */
-static size_t place_in_file(const xray *s, const uint32_t n[3], uint32_t i, uint32_t j, uint32_t k)
+size_t xray_place(const xray *s, uint32_t i, uint32_t j, uint32_t k)
 {
-    uint32_t at[3];
+    uint32_t at[3], n[3];
     const int axis = s->config.face / 2;
+    for (int d = 0; d < 3; d++)
+        n[(axis + d) % 3] = s->volume.n[d];
     at[axis] = s->config.face % 2 ? s->volume.n[0] - 1 - i : i;
     at[(axis + 1) % 3] = j;
     at[(axis + 2) % 3] = k;
@@ -310,7 +312,7 @@ static bn_status convert(const bn_case *c, const xray *s, const bn_input *file, 
     for (uint32_t k = 0; k < v->n[2]; k++)
         for (uint32_t j = 0; j < v->n[1]; j++)
             for (uint32_t i = 0; i < v->n[0]; i++) {
-                const size_t at = place_in_file(s, file->n, i, j, k);
+                const size_t at = xray_place(s, i, j, k);
                 const double value = scale * file->values[at];
                 if (!(value >= 0 && (electrons ? value < HUGE_VAL : value <= 1)))
                     return bn_case_reject(c, "density.file", NULL, "the value %g at (%zu, %zu, %zu) is no %s", value,
@@ -367,6 +369,20 @@ static bn_status convert_frames(const bn_case *c, xray *s, bn_plan *p, const bn_
             v->whole[i] += v->frame[f].depth[i] / (double)v->frames;
     }
     return BN_OK;
+}
+
+/* Whether blocks that are not empty are many mean free paths across: then few flights leave the block where they begin.
+ */
+static bool is_dense(const xray_volume *v)
+{
+    static const double PATHS = 8;
+    double sum = 0, count = 0;
+    for (size_t i = 0; i < xray_cells(v->blocks); i++) {
+        sum += v->majorant[i];
+        count += v->majorant[i] > 0;
+    }
+    const uint32_t side = v->box[0] < 1u << v->bits[0] ? v->box[0] : 1u << v->bits[0];
+    return sum * side > PATHS * count;
 }
 
 /* The largest depth in each block. */
@@ -447,6 +463,7 @@ bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
         BN_TRY(bn_plan_allocate(p, xray_cells(v->box) * sizeof *v->majorant, (void **)&v->majorant));
         find_majorants(v);
     }
+    v->dense = is_dense(v);
     double mean = 0;
     for (size_t i = 0; i < (size_t)cells; i++)
         mean += v->whole[i];

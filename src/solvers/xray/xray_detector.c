@@ -227,7 +227,8 @@ bn_status xray_plan_source(const bn_case *c, xray *s, bn_plan *p)
     }
     const bool gaussian = in->profile == XRAY_GAUSSIAN;
     const double longest = longest_path(v) + (gaussian ? 8 : 0) * fmax(size[0], size[1]);
-    n->path_bits = (int)fmin(floor(31 - log2(longest / in->wavelength)), 24);
+    n->path_bits = (int)fmin(floor(31 - log2(1.000001 * longest / in->wavelength)),
+                             24); /* in 31 bits, rounded up, too */
     if (n->path_bits < 1)
         return bn_case_reject(c, "source.wavelength", NULL, "%g m are more wavelengths than 2^30", longest);
     const double unit = in->wavelength / (double)(1 << n->path_bits);

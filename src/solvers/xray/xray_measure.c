@@ -184,7 +184,7 @@ static bn_status measure_rings(const xray *s, const double *intensity, const dou
 }
 
 /* Sums of the tallies over the detector's cells. */
-static bn_status sum_tallies(bn_sim *sim, xray *s, double total[XRAY_TALLIES])
+static bn_status sum_tallies(bn_sim *sim, xray *s, int64_t total[XRAY_TALLIES])
 {
     const size_t cells = xray_detector_cells(s), bytes = XRAY_TALLIES * cells * sizeof(int64_t);
     int64_t *tallies = malloc(bytes);
@@ -192,10 +192,9 @@ static bn_status sum_tallies(bn_sim *sim, xray *s, double total[XRAY_TALLIES])
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to count the photons");
     const bn_status st = bn_field_read(s->fields.tallies, tallies, bytes);
     for (size_t n = 0; n < XRAY_TALLIES; n++) {
-        int64_t sum = 0;
+        total[n] = 0;
         for (size_t c = 0; st == BN_OK && c < cells; c++)
-            sum += tallies[n * cells + c];
-        total[n] = (double)sum;
+            total[n] += tallies[n * cells + c];
     }
     free(tallies);
     return st;
@@ -203,9 +202,13 @@ static bn_status sum_tallies(bn_sim *sim, xray *s, double total[XRAY_TALLIES])
 
 static bn_status measure_tallies(bn_sim *sim, xray *s, bn_results *results)
 {
+    int64_t sum[XRAY_TALLIES];
     double total[XRAY_TALLIES], order[XRAY_ORDERS], share[XRAY_ORDERS];
-    BN_TRY(sum_tallies(sim, s, total));
-    const double all = (double)s->traced;
+    BN_TRY(sum_tallies(sim, s, sum));
+    for (int n = 0; n < XRAY_TALLIES; n++)
+        total[n] = (double)sum[n];
+    const int64_t absorbed = ((int64_t)s->traced << s->i.tally_bits) - sum[XRAY_ESCAPED];
+    const double all = (double)s->traced, unit = ldexp(1, -s->i.tally_bits);
     for (int n = 0; n < XRAY_ORDERS; n++) {
         order[n] = n;
         share[n] = total[n] / all;
@@ -221,11 +224,13 @@ static bn_status measure_tallies(bn_sim *sim, xray *s, bn_results *results)
         { "unscattered", share[0] },
         { "scattered_once", share[1] },
         { "scatterings_mean", total[XRAY_SCATTERINGS] / all },
-        { "cos_mean", total[XRAY_COSINES] / all / 0x1p30 },
-        { "cos2_mean", total[XRAY_SQUARES] / all / 0x1p30 },
-        { "absorbed", total[XRAY_ABSORBED] / all / 0x1p30 },
+        { "cos_mean", total[XRAY_COSINES] / all * unit },
+        { "cos2_mean", total[XRAY_SQUARES] / all * unit },
+        { "absorbed", (double)absorbed / all * unit },
     };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers - !(s->k.absorption > 0); i++)
+    if (s->i.absorption > 0 && s->config.volume)
+        BN_TRY(bn_result(results, "balance", (double)(xray_counted(s) - absorbed) * unit));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers - !(s->i.absorption > 0); i++)
         BN_TRY(bn_result(results, numbers[i].name, numbers[i].value));
     const bn_column columns[] = { { "scatterings", "", order }, { "photons", "", total }, { "share", "", share } };
     return bn_result_table(results, "orders", columns, 3, XRAY_ORDERS);
@@ -299,7 +304,9 @@ bn_status xray_plan_results(const xray *s, bn_plan *p)
         { true, "scatterings_mean", "", "number of scatterings of a photon" },
         { true, "cos_mean", "", "cosine of the angle to the entrance's normal at the end, all photons" },
         { true, "cos2_mean", "", "its square" },
-        { (s->k.absorption > 0), "absorbed", "", "share of all photons" },
+        { s->i.absorption > 0, "absorbed", "", "share of all photons" },
+        { s->i.absorption > 0 && s->config.volume, "balance", "",
+          "photons absorbed in the cells and escaped from them, less those that entered: 0, exactly" },
         { xray_against_curve(s), "mqf", "", "mean squared error of the cut against the closed form, sums made equal" },
         { xray_against_curve(s) && s->config.estimator == XRAY_ANALOG, "mqf_expected", "",
           "what so many photons at random lead to" },

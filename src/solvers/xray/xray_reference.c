@@ -25,6 +25,8 @@ typedef uint32_t real_bits;
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
+/* The largest real that an int holds; twice it, rounded, is what a word of 32 bits holds. */
+static const real largest = BN_REFERENCE_BYTES == 8 ? REAL(2147483647.0) : REAL(2147483520.0);
 static const real per_word = REAL(2.3283064365386963e-10), per_direction = REAL(4.656612873077393e-10);
 
 typedef struct reference {
@@ -35,7 +37,8 @@ typedef struct reference {
     struct {
         XRAY_CONSTANTS(BN_CONSTANT_REAL)
     } k;
-    int64_t *image; /* per cell: real part, imaginary part, photons, one left free */
+    int64_t *image;   /* per cell: real part, imaginary part, photons, one left free */
+    int64_t *counted; /* per cell of the density's box; NULL: nobody asks */
     real *optical, *majorant, *angle;
 } reference;
 
@@ -156,20 +159,21 @@ static real decades(real x)
 /* A direction as numbers and as the integers that count for the phase; the polarisation e across it. */
 typedef struct direction {
     real d[3], e[3];
-    int64_t i[3]; /* 1 - u, v, w in units of 2^-31 */
+    int64_t i[3]; /* 1 - u (of 32 bits), v, w (of 31 bits and a sign) in units of 2^-31 */
 } direction;
+
+static real between(real x, real low, real high) { return x < low ? low : x > high ? high : x; }
 
 static void round_direction(direction *a)
 {
     const real *d = a->d;
-    const real missing = d[0] > 0 ? (d[1] * d[1] + d[2] * d[2]) / (1 + d[0]) : 1 - d[0];
-    a->i[1] = RINT(d[1] * REAL(2147483648.0));
-    a->i[2] = RINT(d[2] * REAL(2147483648.0));
-    a->i[0] = RINT(missing * REAL(2147483648.0));
-    if (missing < REAL(0.5))
-        a->i[0] = (int64_t)(((uint64_t)(a->i[1] * a->i[1]) + (uint64_t)(a->i[2] * a->i[2]) +
-                             (uint64_t)(a->i[0] * a->i[0]) + 0x80000000u) >>
-                            32);
+    const real missing = 1 - d[0];
+    for (int k = 1; k < 3; k++)
+        a->i[k] = RINT(between(d[k] * REAL(2147483648.0), -largest, largest));
+    uint64_t m = (uint64_t)RINT(between(missing * REAL(2147483648.0), 0, 2 * largest));
+    for (int k = 0; k < 2 && missing < REAL(0.5); k++)
+        m = ((uint64_t)(a->i[1] * a->i[1]) + (uint64_t)(a->i[2] * a->i[2]) + 0x80000000u + m * m) >> 32;
+    a->i[0] = (int64_t)m;
 }
 
 /* 1 - cos theta by (3). */
@@ -280,7 +284,7 @@ static bool next_block(const reference *r, ray *a, real next)
     return a->block[i] >= 0 && a->block[i] < (int)r->volume->blocks[i];
 }
 
-static real at_cell(const reference *r, const ray *a)
+static size_t cell_of(const reference *r, const ray *a)
 {
     size_t cell[3];
     for (int i = 0; i < 3; i++) {
@@ -288,7 +292,7 @@ static real at_cell(const reference *r, const ray *a)
         cell[i] = (size_t)clamped(a->p[i] + a->d[i] * a->t, a->block[i] << r->volume->bits[i],
                                   (end < size ? end : size) - 1);
     }
-    return r->optical[(cell[2] * r->volume->box[1] + cell[1]) * r->volume->box[0] + cell[0]];
+    return (cell[2] * r->volume->box[1] + cell[1]) * r->volume->box[0] + cell[0];
 }
 
 /* Start of a photon along a side of the entrance, from the middle, in path units. */
@@ -307,28 +311,29 @@ static int entrance_place(const reference *r, uint32_t w, int axis, real normal)
     return (int)((cell * side + side / 2 - edge) >> 16);
 }
 
-/* Sums over path segments of length times (1 - u, u, v, w), units of 2^-(31 + path_bits) wavelengths. */
+/* Sums over path segments: length, units of 2^-path_bits wavelengths, and times (1 - u, v, w), of which a unit is 2^31
+ * times as small. */
 typedef struct track {
-    uint64_t missing, x, y, z;
+    uint64_t length, missing, y, z;
     int y0, z0;
 } track;
 
 static void advance_phase(const reference *r, track *k, const direction *a, real distance)
 {
     const int64_t path = RINT(distance * r->k.path_scale);
-    const uint64_t missing = (uint64_t)(path * a->i[0]);
-    k->missing += missing;
-    k->x += ((uint64_t)path << 31) - missing;
+    k->length += (uint64_t)path;
+    k->missing += (uint64_t)(path * a->i[0]);
     k->y += (uint64_t)(path * a->i[1]);
     k->z += (uint64_t)(path * a->i[2]);
 }
 
 static int64_t to_path_units(uint64_t sum) { return (int64_t)(sum + 0x40000000u) >> 31; }
+static int64_t path_along_x(const track *k) { return to_path_units((k->length << 31) - k->missing); }
 
 /* (5) in units of 2 pi / 2^32. */
 static uint32_t phase(const reference *r, const track *k, const int32_t *to)
 {
-    const int64_t x = to_path_units(k->x), y = k->y0 + to_path_units(k->y), z = k->z0 + to_path_units(k->z);
+    const int64_t x = path_along_x(k), y = k->y0 + to_path_units(k->y), z = k->z0 + to_path_units(k->z);
     const uint64_t sum = k->missing + (uint64_t)(to[0] * x) - (uint64_t)(to[1] * y) - (uint64_t)(to[2] * z) +
                          (uint64_t)(r->units->beam[1] * k->y0) + (uint64_t)(r->units->beam[2] * k->z0);
     return (uint32_t)(sum >> (r->units->path_bits - 1));
@@ -401,19 +406,38 @@ static bool emit(const reference *r, const uint32_t words[4], direction *a, trac
     return meets_box(r, w);
 }
 
+/* Whether the ray at t lies in the block where it is. */
+static bool is_in_block(const reference *r, const ray *a, real t)
+{
+    for (int i = 0; i < 3; i++) {
+        const int low = a->block[i] << r->volume->bits[i], next = (a->block[i] + 1) << r->volume->bits[i];
+        const int size = (int)r->volume->box[i];
+        const real x = a->p[i] + a->d[i] * t;
+        if (!(x >= (real)low && x < (real)(next < size ? next : size)))
+            return false;
+    }
+    return true;
+}
+
 /* From block to block by `depth`, which is the optical depth to the next tentative collision; false behind the last
  * block. */
 static bool reach_collision(const reference *r, ray *w, real depth, real *most)
 {
     const uint32_t *blocks = r->volume->blocks;
+    bool fresh = r->volume->dense;
     for (;;) {
         *most = r->majorant[((size_t)w->block[2] * blocks[1] + (size_t)w->block[1]) * blocks[0] + (size_t)w->block[0]];
         real next = w->leave[0] < w->leave[1] ? w->leave[0] : w->leave[1];
         next = w->leave[2] < next ? w->leave[2] : next;
         const real way = next > w->t ? next - w->t : 0;
-        if (depth < *most * way) {
+        if (fresh ? is_in_block(r, w, w->t + depth / *most) : depth < *most * way) {
             w->t = w->t + depth / *most;
             return true;
+        }
+        if (fresh) { /* where the way leaves the block is asked only now */
+            enter_blocks(r, w);
+            fresh = false;
+            continue;
         }
         depth = depth - *most * way;
         w->t = next;
@@ -422,9 +446,14 @@ static bool reach_collision(const reference *r, ray *w, real depth, real *most)
     }
 }
 
-/* From the entrance to the last scattering; returns the number of scatterings. `weight`: what is not absorbed, the rest
- * is added to *absorbed in units of 2^-30. */
-static int trace(const reference *r, uint64_t photon, direction *a, track *k, real *weight, int64_t *absorbed)
+static real share_left(const reference *r, uint32_t weight)
+{
+    return (real)weight * (1 / (real)((int64_t)1 << r->units->tally_bits));
+}
+
+/* From the entrance to the last scattering; returns the number of scatterings. `weight`: what is not absorbed, in units
+ * of 2^-tally_bits; the absorbed share is rounded up or down at random. */
+static int trace(const reference *r, uint64_t photon, direction *a, track *k, uint32_t *weight)
 {
     uint32_t number[4] = { (uint32_t)photon, (uint32_t)(photon >> 32), 0, 0 }, words[4];
     int scatterings = 0;
@@ -438,17 +467,21 @@ static int trace(const reference *r, uint64_t photon, direction *a, track *k, re
         const uint32_t chance = words[3];
         number[2]++;
         philox(number, r->config->seed, words);
-        if (r->volume->bits[0] > 0 && !((real)(chance >> 8) * REAL(5.9604644775390625e-08) * most < at_cell(r, &w)))
+        if (r->volume->bits[0] > 0 &&
+            !((real)(chance >> 8) * REAL(5.9604644775390625e-08) * most < r->optical[cell_of(r, &w)]))
             continue;
         advance_phase(r, k, a, w.t);
         scatterings++;
-        if (r->k.absorption > 0) {
-            const real lost = *weight * r->k.absorption;
-            *weight = *weight - lost;
-            *absorbed += RINT(lost * REAL(1073741824.0));
+        uint32_t lost = 1;
+        if (r->units->absorption > 0) {
+            const uint64_t dither = (uint64_t)(2 * (chance % 256) + 1) << (r->units->absorption_bits - 9);
+            lost = (uint32_t)((*weight * (uint64_t)r->units->absorption + dither) >> r->units->absorption_bits);
+            *weight -= lost;
         }
+        if (r->counted)
+            r->counted[cell_of(r, &w)] += lost;
         if (r->config->estimator == XRAY_EXPECTED)
-            deposit_expected(r, k, a, *weight, words[3]);
+            deposit_expected(r, k, a, share_left(r, *weight), words[3]);
         scatter(r, a, words, number);
         if (scatterings == r->config->scatterings_max)
             break;
@@ -458,7 +491,8 @@ static int trace(const reference *r, uint64_t photon, direction *a, track *k, re
         w.d[1] = a->d[1] * r->k.per_y;
         w.d[2] = a->d[2] * r->k.per_z;
         w.t = 0;
-        enter_blocks(r, &w);
+        if (!r->volume->dense)
+            enter_blocks(r, &w);
     }
     return scatterings;
 }
@@ -466,18 +500,20 @@ static int trace(const reference *r, uint64_t photon, direction *a, track *k, re
 /* Traces a photon to the detector and adds it to the image and to the tallies of a cell, `plane` elements apart. */
 static void detect(const reference *r, uint64_t photon, int64_t *tallies, size_t plane)
 {
-    real weight = 1;
+    uint32_t weight = (uint32_t)1 << r->units->tally_bits;
+    const real tally_units = (real)weight;
     direction a;
     track k = { 0 };
     const uint32_t *cells = r->config->cells;
-    const int scatterings = trace(r, photon, &a, &k, &weight, &tallies[XRAY_ABSORBED * plane]);
+    const int scatterings = trace(r, photon, &a, &k, &weight);
     tallies[(size_t)(scatterings < XRAY_ORDERS - 1 ? scatterings : XRAY_ORDERS - 1) * plane]++;
     tallies[XRAY_SCATTERINGS * plane] += scatterings;
-    tallies[XRAY_COSINES * plane] += RINT(a.d[0] * REAL(1073741824.0));
-    tallies[XRAY_SQUARES * plane] += RINT(a.d[0] * a.d[0] * REAL(1073741824.0));
+    tallies[XRAY_ESCAPED * plane] += weight;
+    tallies[XRAY_COSINES * plane] += RINT(a.d[0] * tally_units);
+    tallies[XRAY_SQUARES * plane] += RINT(a.d[0] * a.d[0] * tally_units);
     int y = -1, z = -1;
     if (a.d[0] > 0) {
-        const real ty = a.d[1] / a.d[0], tz = a.d[2] / a.d[0], x = (real)to_path_units(k.x);
+        const real ty = a.d[1] / a.d[0], tz = a.d[2] / a.d[0], x = (real)path_along_x(&k);
         y = detector_cell(r, ty + ((real)(k.y0 + to_path_units(k.y)) - x * ty) * r->k.far_y, r->k.per_cell_y,
                           (int)cells[0]);
         z = detector_cell(r, tz + ((real)(k.z0 + to_path_units(k.z)) - x * tz) * r->k.far_z, r->k.per_cell_z,
@@ -491,7 +527,7 @@ static void detect(const reference *r, uint64_t photon, int64_t *tallies, size_t
     const int32_t *t = &r->directions[4 * cell];
     tallies[(t[3] ? XRAY_DETECTED : XRAY_STOPPED) * plane]++;
     if (t[3] && r->config->estimator == XRAY_ANALOG)
-        deposit(r, cell, phase(r, &k, t), weight * (real)((int64_t)1 << r->units->fixed_bits));
+        deposit(r, cell, phase(r, &k, t), share_left(r, weight) * (real)((int64_t)1 << r->units->fixed_bits));
 }
 
 /* Adds the batch to the sums, and forms the fields of the output; after a coherence time the amplitude starts from zero
@@ -533,6 +569,7 @@ static real *rounded(const double *values, size_t count)
 static void release(reference *r)
 {
     free(r->image);
+    free(r->counted);
     free(r->optical);
     free(r->majorant);
     free(r->angle);
@@ -545,11 +582,12 @@ static bn_status prepare(bn_sim *sim, const xray *s, reference *r)
                       .units = &s->i,
                       .directions = s->detector.directions,
                       .image = calloc(4 * xray_detector_cells(s), sizeof *r->image),
+                      .counted = s->config.volume ? calloc(xray_cells(s->volume.box), sizeof *r->counted) : NULL,
                       .optical = rounded(s->volume.optical, xray_cells(s->volume.box)),
                       .majorant = rounded(s->volume.majorant, xray_cells(s->volume.blocks)),
                       .angle = rounded(s->detector.angle, ((size_t)1 << XRAY_ANGLE_BITS) + 1) };
     bn_round_constants((const double *)&s->k, sizeof s->k / sizeof(double), (real *)&r->k);
-    if (r->image && r->optical && r->majorant && r->angle)
+    if (r->image && r->optical && r->majorant && r->angle && (r->counted || !s->config.volume))
         return BN_OK;
     release(r);
     return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a batch of photons");
@@ -568,10 +606,11 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     for (uint64_t photon = b.begin; photon < b.end; photon++)
         detect(&r, photon, tallies + (photon - b.first) % cells, cells);
     gather(s, &r, b.fresh);
-    release(&r);
     s->traced = b.end;
+    const bn_status st = s->config.volume ? xray_gather_volume(sim, s, r.counted) : BN_OK;
+    release(&r);
     xray_report(s, out);
-    return BN_OK;
+    return st;
 }
 
 static bn_status setup(bn_sim *sim, void *state)
@@ -587,8 +626,9 @@ static bn_status resume(bn_sim *sim, void *state)
     reference r;
     BN_TRY(prepare(sim, s, &r));
     gather(s, &r, false);
+    const bn_status st = s->config.volume ? xray_gather_volume(sim, s, r.counted) : BN_OK;
     release(&r);
-    return BN_OK;
+    return st;
 }
 
 const bn_engine BN_REFERENCE(xray) = { .name = "reference", .setup = setup, .step = step, .resume = resume };

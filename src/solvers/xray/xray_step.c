@@ -2,6 +2,7 @@
 #include "xray.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Photons of the first launch, when it is not known how long it takes, and how many times as many the next may have. */
 enum { XRAY_FIRST_LAUNCH = 1 << 14, XRAY_LAUNCH_GROWTH = 16 };
@@ -57,6 +58,7 @@ static bn_status setup(bn_sim *sim, void *state)
     BN_TRY(bn_device_array_integers(d, "directions", s->detector.directions, 4 * cells, &a->directions));
     BN_TRY(bn_device_array_reals(d, "scattering angles", s->detector.angle, angles, &a->angle));
     BN_TRY(bn_device_array_counters(d, "detector", 4 * cells, &a->image));
+    BN_TRY(bn_device_array_counters(d, "volume", xray_counters(s), &a->volume));
     return xray_against_fft(s) ? xray_fourier(sim, s) : BN_OK;
 }
 
@@ -68,6 +70,7 @@ static void teardown(void *state)
     bn_device_array_destroy(&s->arrays.directions);
     bn_device_array_destroy(&s->arrays.angle);
     bn_device_array_destroy(&s->arrays.image);
+    bn_device_array_destroy(&s->arrays.volume);
     bn_device_array_destroy(&s->slabs.tallies);
     bn_migrating_particles_destroy(&s->slabs.migrating);
 }
@@ -75,13 +78,26 @@ static void teardown(void *state)
 static uint32_t low(uint64_t n) { return (uint32_t)n; }
 static uint32_t high(uint64_t n) { return (uint32_t)(n >> 32); }
 
+static bn_status gather_volume(bn_sim *sim, xray *s)
+{
+    const size_t cells = xray_counters(s);
+    int64_t *counted = calloc(cells, sizeof *counted);
+    bn_status st = counted ? BN_OK : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the tally in the volume");
+    BN_GO(bn_device_array_take(s->arrays.volume, counted, cells));
+    BN_GO(xray_gather_volume(sim, s, counted));
+out:
+    free(counted);
+    return st;
+}
+
 /* Adds what the photons have deposited since the last call to the sums. */
 static bn_status update_outputs(bn_sim *sim, void *state)
 {
     xray *s = state;
-    (void)sim;
     const bool fresh = s->fresh;
     s->fresh = false;
+    if (s->config.volume)
+        BN_TRY(gather_volume(sim, s));
     if (s->slabs.used)
         BN_TRY(BN_RUN(s->slabs.collect, BN_COUNTERS(s->slabs.tallies), BN_UPDATE(s->fields.tallies)));
     return BN_RUN(s->gather, BN_COUNTERS(s->arrays.image), BN_UPDATE(s->fields.sums), BN_UPDATE(s->fields.past),
@@ -101,12 +117,13 @@ static bn_status launch(xray *s, const xray_batch *b, uint64_t begin, uint64_t e
         bn_kernel_repeats(s->trace, (double)(end - begin) / (double)cells);
         return BN_RUN(s->trace, BN_ARRAY(s->arrays.optical), BN_ARRAY(s->arrays.majorant),
                       BN_ARRAY(s->arrays.directions), BN_ARRAY(s->arrays.angle), BN_ARRAY(s->arrays.image),
-                      BN_UPDATE(s->fields.tallies), BN_U32V(low(first)), BN_U32V(high(first)), BN_U32V(low(begin)),
-                      BN_U32V(high(begin)), BN_U32V(low(end)), BN_U32V(high(end)), BN_U32V(rounds), BN_U32V(layers));
+                      BN_ARRAY(s->arrays.volume), BN_UPDATE(s->fields.tallies), BN_U32V(low(first)),
+                      BN_U32V(high(first)), BN_U32V(low(begin)), BN_U32V(high(begin)), BN_U32V(low(end)),
+                      BN_U32V(high(end)), BN_U32V(rounds), BN_U32V(layers));
     }
     return BN_MIGRATION(s->slabs.trace, BN_ARRAY(s->arrays.optical), BN_ARRAY(s->arrays.majorant),
                         BN_ARRAY(s->arrays.directions), BN_ARRAY(s->arrays.angle), BN_ARRAY(s->arrays.image),
-                        BN_ARRAY(s->slabs.tallies), BN_MIGRATING(s->slabs.migrating),
+                        BN_ARRAY(s->arrays.volume), BN_ARRAY(s->slabs.tallies), BN_MIGRATING(s->slabs.migrating),
                         BN_FIRST_PLANE(s->arrays.majorant), BN_END_PLANE(s->arrays.majorant), BN_U32V(low(first)),
                         BN_U32V(high(first)), BN_U32V(low(begin)), BN_U32V(high(begin)), BN_U32V(low(end)),
                         BN_U32V(high(end)), BN_U32V(rounds), BN_U32V(layers));

@@ -9,7 +9,7 @@
 
 static size_t bytes_of(const bn_sim_field_info *info)
 {
-    return (size_t)info->n[0] * info->n[1] * (size_t)info->components * info->element_bytes;
+    return (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components * info->element_bytes;
 }
 
 void detector_direction(const int n[2], double cell_angle, bool equal_angles, double i, double j, double u[3])
