@@ -47,6 +47,16 @@ run.send_signal(signal.SIGINT)
 rest = [json.loads(line) for line in run.stdout]
 assert run.wait() == 130 and rest[-1]["event"] == "end" and rest[-1]["exit_code"] == 130, rest
 PY
+ok 'an end event also when a driver ends the program' python3 - "$BINNACLE" "$work" <<'PY'
+import json, signal, subprocess, sys
+program, work = sys.argv[1:]
+run = subprocess.Popen([program, "run", "data/cases/flood/selftest.toml", "--reference", "--json", "--out", work + "/crash",
+                        "--set", "grid.cells=[400,400]", "--set", "time.interval=60"], stdout=subprocess.PIPE, text=True)
+json.loads(run.stdout.readline())
+run.send_signal(signal.SIGABRT)
+rest = [json.loads(line) for line in run.stdout]
+assert run.wait() == -signal.SIGABRT and rest[-1]["event"] == "end" and rest[-1]["exit_code"] == 134, (run.returncode, rest)
+PY
 ok 'an end event also for a mistake before --json' sh -c '"$0" run --bogus --json | tail -n 1 |
     python3 -c "import json, sys; assert json.load(sys.stdin)[\"event\"] == \"end\""' "$BINNACLE"
 ok 'colours on a terminal, none with NO_COLOR' python3 - "$BINNACLE" <<'PY'
