@@ -21,12 +21,16 @@ while time.time() < end:
         break
     said += more
     if not sent and b"step 1 is being computed  elapsed " in said:
+        # Threads of the driver, which runs its linker from there: Ctrl-C would end that, and PoCL the program.
+        tasks = [task for task in os.listdir(f"/proc/{pid}/task") if task != str(pid)]
+        masks = [open(f"/proc/{pid}/task/{task}/status").read().split("SigBlk:")[1].split()[0] for task in tasks]
         os.write(terminal, b"\x03")
         sent = True
 if time.time() >= end:
     os.kill(pid, signal.SIGKILL)
 code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 assert sent, said
+assert masks and all(int(mask, 16) >> (signal.SIGINT - 1) & 1 for mask in masks), masks
 assert b"once more: at once" in said, said
 assert code == 130, (code, said)
 PY
