@@ -145,7 +145,7 @@ typedef struct bn_bench_column {
 } bn_bench_column;
 /* Figures of rows that have "trouble", "refused" or "missing" are left out; the reasons stand below the table. */
 BN_CHECKED bn_status bn_bench_print(bn_context *, const json_t *rows, const bn_bench_column *, size_t count);
-/* The same as a table of a page, the reasons in a column of their own. */
+/* The same on a page. */
 BN_CHECKED bn_status bn_bench_html(bn_context *, bn_string *page, const char *caption, const json_t *rows,
                                    const bn_bench_column *, size_t count);
 /* Appends `row`, and `more` members if not NULL, both of which it takes. */
