@@ -3,7 +3,6 @@
 #include "device/device_list.h"
 
 #include <ctype.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,15 +233,6 @@ static void destroy_list(void *object)
         free(list->entry);
     }
     free(list);
-}
-
-void bn_hold_signals(sigset_t *before)
-{
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    (void)pthread_sigmask(SIG_BLOCK, &ends, before); /* fails for no argument that is used here */
 }
 
 static bn_status find_devices(bn_context *ctx, const bn_device_list **lent)

@@ -4,8 +4,6 @@
 
 #include "device/opencl.h"
 
-#include <signal.h>
-
 enum { BN_DEVICES_MAX = 256 };
 
 typedef struct bn_device_list {
@@ -23,11 +21,6 @@ bool bn_devices_alike(const bn_device_info *, const bn_device_info *);
 
 /* Finds the devices once per context. */
 BN_CHECKED bn_status bn_device_list_get(bn_context *, const bn_device_list **lent);
-
-/* SIGINT and SIGTERM wait, for this thread and what it starts, until pthread_sigmask puts `before` back. Drivers run
- * linkers as processes, which Ctrl-C at a terminal reaches too unless they inherit this, and PoCL then ends the
- * program. */
-void bn_hold_signals(sigset_t *before);
 
 /* pocl_cache.c: gives PoCL a folder of this process's own, before PoCL is loaded. */
 BN_CHECKED bn_status bn_pocl_cache_choose(bn_context *);

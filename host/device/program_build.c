@@ -1,6 +1,5 @@
 /* program_build.c: compiles a program text for a device, or takes the compiled program from the cache. */
 #include "device/binary_cache.h"
-#include "device/device_list.h"
 #include "device/program_build.h"
 
 #include <errno.h>
