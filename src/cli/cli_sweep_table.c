@@ -437,7 +437,10 @@ static bn_status print_json(const bn_sweep *s)
 static void add_point(const bn_sweep *s, size_t p, char names[RESULTS][NAME_BYTES], size_t count, bn_string *page)
 {
     char *path = bn_sweep_path(s, p, "report.html");
-    bn_string_add(page, "<tr>");
+    bn_string_add(page, "<tr><td>");
+    if (path && access(path, F_OK) == 0)
+        bn_string_add(page, "<a href=\"points/%04zu/report.html\">point %zu</a>", p + 1, p + 1);
+    bn_string_add(page, "</td>");
     for (size_t a = 0; a < s->axis_count; a++) {
         bn_string_add(page, "<th scope=\"row\">");
         bn_html_text(page, s->axis[a].text[bn_sweep_index(s, p, a)]);
@@ -449,8 +452,6 @@ static void add_point(const bn_sweep *s, size_t p, char names[RESULTS][NAME_BYTE
         bn_string_add(page, "</td>");
     }
     bn_string_add(page, "<td>");
-    if (path && access(path, F_OK) == 0)
-        bn_string_add(page, "<a href=\"points/%04zu/report.html\">point %zu</a> ", p + 1, p + 1);
     bn_html_text(page, s->reason[p]);
     bn_string_add(page, "</td></tr>\n");
     free(path);
@@ -462,7 +463,8 @@ static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES]
     char head[2 * NAME_BYTES], *path = bn_path_join(s->out, "report.html");
     bn_html_heading(page, "Points");
     bn_string_add(page,
-                  "<p>%zu of %zu; all: <a href=\"sweep.csv\">sweep.csv</a></p>\n<div class=\"wide\">\n<table>\n<tr>",
+                  "<p>%zu of %zu; all: <a href=\"sweep.csv\">sweep.csv</a></p>\n<div class=\"wide\">\n<table>\n<tr><th "
+                  "scope=\"col\">run</th>",
                   s->points < ROWS_SHOWN ? s->points : ROWS_SHOWN, s->points);
     for (size_t i = 0; i < s->axis_count + count; i++) { /* values of keys have their units with them */
         const bool key = i < s->axis_count;
@@ -471,7 +473,7 @@ static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES]
         bn_html_text(page, head);
         bn_string_add(page, "</th>");
     }
-    bn_string_add(page, "<th scope=\"col\">run</th></tr>\n");
+    bn_string_add(page, "<th scope=\"col\">why it failed</th></tr>\n");
     for (size_t p = 0; p < s->points && p < ROWS_SHOWN; p++)
         add_point(s, p, names, count, page);
     bn_string_add(page, "</table>\n</div>\n");
