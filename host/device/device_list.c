@@ -235,12 +235,8 @@ static void destroy_list(void *object)
     free(list);
 }
 
-bn_status bn_device_list_get(bn_context *ctx, const bn_device_list **lent)
+static bn_status find_devices(bn_context *ctx, const bn_device_list **lent)
 {
-    *lent = bn_attached(ctx->attached, destroy_list);
-    if (*lent)
-        return BN_OK;
-    BN_TRY(bn_pocl_cache_choose(ctx));
     cl_platform_id platforms[BN_PLATFORMS_MAX];
     cl_uint count = 0;
     bn_no_device why = { "clGetPlatformIDs", clGetPlatformIDs(BN_PLATFORMS_MAX, platforms, &count) };
@@ -267,6 +263,19 @@ bn_status bn_device_list_get(bn_context *ctx, const bn_device_list **lent)
     return bn_attach(ctx, &ctx->attached, list, destroy_list);
 out:
     destroy_list(list);
+    return st;
+}
+
+bn_status bn_device_list_get(bn_context *ctx, const bn_device_list **lent)
+{
+    sigset_t before;
+    *lent = bn_attached(ctx->attached, destroy_list);
+    if (*lent)
+        return BN_OK;
+    BN_TRY(bn_pocl_cache_choose(ctx));
+    bn_hold_signals(&before); /* PoCL's threads, which run its compiler and linker, begin here */
+    const bn_status st = find_devices(ctx, lent);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return st;
 }
 

@@ -5,6 +5,7 @@
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
+#include <signal.h>
 
 #include "api/device.h"
 #include "device/context.h"
@@ -48,6 +49,18 @@ struct bn_device {
 
 /* The name of an OpenCL status, "CL_OUT_OF_RESOURCES"; "CL error -9999" for unknown ones; static storage. */
 const char *bn_cl_name(cl_int status);
+
+/* SIGINT and SIGTERM wait, for this thread and what it starts, until pthread_sigmask puts `before` back. Drivers run
+ * linkers as processes, which Ctrl-C at a terminal reaches too unless they inherit this, and PoCL then ends the
+ * program. */
+static inline void bn_hold_signals(sigset_t *before)
+{
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    (void)pthread_sigmask(SIG_BLOCK, &ends, before); /* fails for no argument that is used here */
+}
 
 /* The event argument of calls on the queue that move data from or to host memory and don't wait. */
 cl_event *bn_move_event(bn_device *);

@@ -132,7 +132,10 @@ static bn_status build_from_text(bn_device *d, const char *name, const char *tex
     cl_program program = clCreateProgramWithSource(d->cl, 1, &text, NULL, &status);
     if (status != CL_SUCCESS)
         return bn_cl_fail(d, status, "clCreateProgramWithSource", name);
+    sigset_t before;
+    bn_hold_signals(&before);
     status = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     char *log = build_log(d, program);
     bn_status recorded = record_program(d, name, text, options, log);
     if (recorded != BN_OK) {

@@ -15,6 +15,9 @@ typedef struct bn_results bn_results;
 typedef struct bn_result_info {
     const char *name, *unit, *help;
     double value;
+    /* What the case states as known ([[expected]]), in the same unit; NaN: nothing. */
+    double expected, tolerance; /* tolerance 0: not known */
+    const char *source;
 } bn_result_info;
 
 /* A column of a table: name and unit go to the head of the CSV file. */

@@ -16,11 +16,15 @@ SOLVERS = ("flow", "maxwell", "xray", "flood", "bpm")
 CSS = """math { font-size: 1.1em } math[display=block] { margin: 1em 0 }
 .md-typeset table:not([class]) td, .md-typeset table:not([class]) th { padding: .4em .8em }
 .md-typeset .arithmatex { overflow-x: auto }
+[data-md-color-scheme] .highlight { --light: #555; --md-code-hl-comment-color: var(--light); --md-code-hl-operator-color: var(--light);
+  --md-code-hl-punctuation-color: var(--light); --md-code-hl-variable-color: var(--light); --md-code-hl-generic-color: var(--light) }
+[data-md-color-scheme=slate] .highlight { --light: #bbb }
 """
 # What is wider than its place can be scrolled by keys, too.
-JS = """document$.subscribe(() => requestAnimationFrame(() => {
+JS = """const focusable = () => {
   for (const e of document.querySelectorAll(".md-typeset__scrollwrap, pre > code")) e.tabIndex = 0;
-}));
+};
+document$.subscribe(() => { focusable(); requestAnimationFrame(focusable); });
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,19 +21,21 @@ __all__ = ["Map", "Quantity", "Results", "picture", "table_of"]
 
 
 class Quantity(float):
-    """A number with its unit (SI) and what it is; computes as a float."""
+    """A number with its unit (SI) and what it is; computes as a float. `expected`: what the case states as known."""
 
     unit: str
     help: str
+    expected: float | None
 
-    def __new__(cls, value: float, unit: str = "", help: str = "") -> Quantity:
+    def __new__(cls, value: float, unit: str = "", help: str = "", expected: float | None = None) -> Quantity:
         self = super().__new__(cls, value)
         self.unit = unit
         self.help = help
+        self.expected = expected
         return self
 
-    def __getnewargs__(self) -> tuple[float, str, str]:  # type: ignore[override]  # for pickle
-        return float(self), self.unit, self.help
+    def __getnewargs__(self) -> tuple[float, str, str, float | None]:  # type: ignore[override]  # for pickle
+        return float(self), self.unit, self.help, self.expected
 
     def __repr__(self) -> str:
         return f"{float(self)!r} {self.unit}".rstrip()
@@ -137,7 +140,8 @@ class Results(Mapping[str, Quantity]):
         self._scalars = {}
         for i in range(lib.bn_results_count(results)):
             info = lib.bn_results_at(results, i)
-            self._scalars[text_of(info.name)] = Quantity(info.value, text_of(info.unit), text_of(info.help))
+            expected = None if math.isnan(info.expected) else info.expected
+            self._scalars[text_of(info.name)] = Quantity(info.value, text_of(info.unit), text_of(info.help), expected)
         self.tables: dict[str, Any] = {}
         for i in range(lib.bn_results_tables(results)):
             columns, count, rows = ffi.new("const bn_column **"), ffi.new("size_t *"), ffi.new("size_t *")

@@ -122,6 +122,22 @@ bool bn_case_prefer(bn_case *c, const char *key, const char *value)
     return true;
 }
 
+bool bn_case_varied(const bn_case *c)
+{
+    static const char *const how[] = { "case", "solver", "output" };
+    bool varied = false;
+    for (size_t i = 0; i < c->count + c->item_count; i++) {
+        const bn_value *v = i < c->count ? &c->values[i] : &c->items[i - c->count];
+        bool only_how = !v->override || strcmp(v->key->name, "grid.nodes") == 0;
+        if (v->override && bn_key_within(v->key->name, "expected"))
+            return false;
+        for (size_t k = 0; k < sizeof how / sizeof *how; k++)
+            only_how = only_how || bn_key_within(v->key->name, how[k]);
+        varied = varied || !only_how;
+    }
+    return varied;
+}
+
 size_t bn_case_items(const bn_case *c, const char *list)
 {
     size_t most = 0;

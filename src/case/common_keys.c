@@ -91,5 +91,27 @@ const bn_key bn_common_keys[] = {
       .min = 0,
       .max = HUGE_VAL,
       .help = "the run ends at this simulated time, of a beam at this z [m]; 0: no limit" },
+
+    { .name = "expected.result",
+      .type = BN_KEY_TEXT,
+      .required = true,
+      .list = true,
+      .def_text = "",
+      .help =
+          "a result that is known: its name. What is known stands beside it in what a run writes, and changes nothing; "
+          "runs that --set has changed to other physics leave it out" },
+    { .name = "expected.value",
+      .type = BN_KEY_REAL,
+      .required = true,
+      .list = true,
+      .help = "the known value, in the unit of the result" },
+    { .name = "expected.tolerance",
+      .type = BN_KEY_REAL,
+      .list = true,
+      .def = 0,
+      .min = 0,
+      .max = HUGE_VAL,
+      .help = "how far off the result of this case may be, in its unit; 0: not known" },
+    { .name = "expected.source", .type = BN_KEY_TEXT, .list = true, .def_text = "", .help = "where the value is from" },
     { 0 },
 };

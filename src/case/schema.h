@@ -76,6 +76,10 @@ bool bn_case_prefer(bn_case *, const char *key, const char *value);
 enum { BN_CASE_VALUE = 64 };
 bool bn_case_value(const bn_case *, const char *key, char text[BN_CASE_VALUE]);
 
+/* Whether --set has changed what is solved, not how: any key outside [case], [solver], [output] but grid.nodes. What
+ * the file states of the results then belongs to another case, unless --set has stated that, too. */
+bool bn_case_varied(const bn_case *);
+
 /* Rejects the case because of `key` (a contradiction that the schema can't express), with the key's file and line;
  * returns BN_CASE. May be called several times: all of them are listed. `hint` may be NULL. */
 bn_status bn_case_reject(const bn_case *, const char *key, const char *hint, const char *format, ...) BN_PRINTF(4, 5);

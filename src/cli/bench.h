@@ -4,6 +4,7 @@
 
 #include "api/launch.h"
 #include "api/limits.h"
+#include "case/string_buffer.h"
 #include "cli/commands.h"
 
 #include "binnacle/binnacle.h"
@@ -145,6 +146,9 @@ typedef struct bn_bench_column {
 } bn_bench_column;
 /* Figures of rows that have "trouble", "refused" or "missing" are left out; the reasons stand below the table. */
 BN_CHECKED bn_status bn_bench_print(bn_context *, const json_t *rows, const bn_bench_column *, size_t count);
+/* The same on a page. */
+BN_CHECKED bn_status bn_bench_html(bn_context *, bn_string *page, const char *caption, const json_t *rows,
+                                   const bn_bench_column *, size_t count);
 /* Appends `row`, and `more` members if not NULL, both of which it takes. */
 BN_CHECKED bn_status bn_bench_add_row(bn_context *, json_t *rows, json_t *row, json_t *more);
 /* Says on stderr what is measured next, unless --quiet. */

@@ -2,6 +2,7 @@
 #include "cli/bench.h"
 
 #include "cli/cli_text.h"
+#include "output/html.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -92,32 +93,50 @@ static const char *reason_of(const json_t *row)
 }
 
 /* "flow, time step, single, 257^2: not shown: ..." */
-static void print_reason(const json_t *row)
+static void add_reason(bn_string *to, const json_t *row)
 {
     static const char *const names[] = { "solver", "what", "precision" };
     char size[BN_TEXT_TABLE_CELL];
-    const char *between = "";
-    if (!reason_of(row)[0])
-        return;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (json_is_string(json_object_get(row, names[i]))) {
-            printf("%s%s", between, json_string_value(json_object_get(row, names[i])));
-            between = ", ";
-        }
+        if (json_is_string(json_object_get(row, names[i])))
+            bn_string_add(to, "%s%s", to->bytes ? ", " : "", json_string_value(json_object_get(row, names[i])));
     put_size(size, row);
-    printf("%s%s: %s: %s\n", json_object_get(row, "size") ? between : "", json_object_get(row, "size") ? size : "",
-           json_is_string(json_object_get(row, "refused")) ? "not shown" : "not measured", reason_of(row));
+    if (json_object_get(row, "size"))
+        bn_string_add(to, "%s%s", to->bytes ? ", " : "", size);
+    bn_string_add(to, ": %s: %s", json_is_string(json_object_get(row, "refused")) ? "not shown" : "not measured",
+                  reason_of(row));
 }
 
-bn_status bn_bench_print(bn_context *ctx, const json_t *rows, const bn_bench_column *columns, size_t count)
+/* The reasons of all rows that have one: on a page, or (NULL) to stdout. */
+static void tell_reasons(const json_t *rows, bn_string *page)
 {
-    bn_text_table table = { .columns = count };
+    for (size_t r = 0; r < json_array_size(rows); r++) {
+        bn_string text = { 0 };
+        if (!reason_of(json_array_get(rows, r))[0])
+            continue;
+        add_reason(&text, json_array_get(rows, r));
+        if (!page)
+            printf("%s\n", bn_string_text(&text));
+        if (page) {
+            bn_string_add(page, "<p>");
+            bn_html_text(page, bn_string_text(&text));
+            bn_string_add(page, "</p>\n");
+        }
+        bn_string_clear(&text);
+    }
+}
+
+/* Heads, and the cells of all rows. */
+static bn_status fill(bn_context *ctx, bn_text_table *table, const json_t *rows, const bn_bench_column *columns,
+                      size_t count)
+{
+    *table = (bn_text_table){ .columns = count };
     for (size_t c = 0; c < count; c++)
-        table.right |= (unsigned)(columns[c].format != BN_BENCH_TEXT) << c;
-    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
+        table->right |= (unsigned)(columns[c].format != BN_BENCH_TEXT) << c;
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, table);
     for (size_t c = 0; cells && c < count; c++)
         snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", columns[c].head);
-    for (size_t r = 0; cells && r < json_array_size(rows) && (cells = bn_text_table_row(ctx, &table)) != NULL; r++) {
+    for (size_t r = 0; cells && r < json_array_size(rows) && (cells = bn_text_table_row(ctx, table)) != NULL; r++) {
         const json_t *row = json_array_get(rows, r);
         const bool kept = reason_of(row)[0] != '\0';
         for (size_t c = 0; c < count; c++)
@@ -126,12 +145,43 @@ bn_status bn_bench_print(bn_context *ctx, const json_t *rows, const bn_bench_col
             else
                 snprintf(cells[c], BN_TEXT_TABLE_CELL, "-");
     }
-    if (cells)
+    return cells ? BN_OK : BN_MEMORY;
+}
+
+bn_status bn_bench_print(bn_context *ctx, const json_t *rows, const bn_bench_column *columns, size_t count)
+{
+    bn_text_table table;
+    const bn_status st = fill(ctx, &table, rows, columns, count);
+    if (st == BN_OK)
         bn_text_table_print(&table);
     bn_text_table_release(&table);
-    for (size_t r = 0; cells && r < json_array_size(rows); r++)
-        print_reason(json_array_get(rows, r));
-    return cells ? BN_OK : BN_MEMORY;
+    if (st == BN_OK)
+        tell_reasons(rows, NULL);
+    return st;
+}
+
+bn_status bn_bench_html(bn_context *ctx, bn_string *page, const char *caption, const json_t *rows,
+                        const bn_bench_column *columns, size_t count)
+{
+    bn_text_table table;
+    const bn_status st = fill(ctx, &table, rows, columns, count);
+    bn_string_add(page, "<div class=\"wide\" tabindex=\"0\">\n<table>\n<caption>");
+    bn_html_text(page, caption);
+    bn_string_add(page, "</caption>\n");
+    for (size_t r = 0; st == BN_OK && r < table.rows; r++) {
+        const char *cell = r == 0 ? "th scope=\"col\"" : "td";
+        bn_string_add(page, "<tr>");
+        for (size_t c = 0; c < count; c++) {
+            bn_string_add(page, "<%s>", cell);
+            bn_html_text(page, table.cells[r][c]);
+            bn_string_add(page, "</%.2s>", cell);
+        }
+        bn_string_add(page, "</tr>\n");
+    }
+    bn_string_add(page, "</table>\n</div>\n");
+    tell_reasons(rows, page);
+    bn_text_table_release(&table);
+    return st;
 }
 
 bn_status bn_bench_add_row(bn_context *ctx, json_t *rows, json_t *row, json_t *more)

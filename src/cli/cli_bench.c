@@ -3,6 +3,7 @@
 
 #include "cli/cli_text.h"
 #include "io/file.h"
+#include "output/html.h"
 #include "output/progress.h"
 #include "sim/sim_parts.h"
 
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { DEVICES_MAX = 64, DATE = 32, TROUBLE = BN_BENCH_REASON, LISTED_MOST = 32 };
 
@@ -74,26 +76,45 @@ static bn_status add_row(bn_context *ctx, json_t *rows, const bn_bench_job *job,
                             trouble[0] ? NULL : figures_json(r));
 }
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+static const bn_bench_column limit_columns[] = {
+    { "limits of", "limits/date", BN_BENCH_TEXT, NULL },
+    { "copy", "limits/copy", BN_BENCH_RATE, "B/s" },
+    { "single", "limits/single", BN_BENCH_RATE, "flop/s" },
+    { "double", "limits/double", BN_BENCH_RATE, "flop/s" },
+    { "local memory", "limits/local", BN_BENCH_RATE, "B/s" },
+    { "atomics", "limits/atomics", BN_BENCH_RATE, "/s" },
+    { "launch", "limits/launch", BN_BENCH_DURATION, NULL },
+    { "waited for", "limits/finish", BN_BENCH_DURATION, NULL },
+    { "upload", "limits/upload", BN_BENCH_RATE, "B/s" },
+    { "download", "limits/download", BN_BENCH_RATE, "B/s" },
+};
+static const bn_bench_column row_columns[] = {
+    { "solver", "solver", BN_BENCH_TEXT, NULL },
+    { "what", "what", BN_BENCH_TEXT, NULL },
+    { "precision", "precision", BN_BENCH_TEXT, NULL },
+    { "size", "size", BN_BENCH_SIZE, NULL },
+    { "a step", "seconds", BN_BENCH_DURATION, NULL },
+    { "noise", "noise", BN_BENCH_SHARE, NULL },
+    { "rate", "updates", BN_BENCH_RATE, NULL },
+    { "bytes", "bytes_per_second", BN_BENCH_RATE, "B/s" },
+    { "operations", "flops_per_second", BN_BENCH_RATE, "flop/s" },
+    { "floor", "floor/seconds", BN_BENCH_DURATION, NULL },
+    { "share", "floor/share", BN_BENCH_SHARE, NULL },
+    { "by", "floor/bound", BN_BENCH_TEXT, NULL },
+    { "build", "build/without_cache", BN_BENCH_DURATION, NULL },
+    { "again", "build/as_it_came", BN_BENCH_DURATION, NULL },
+    { "outside", "outside_kernels", BN_BENCH_SHARE, NULL },
+};
+
 /* What the device can do at most, as a table of one line. */
 static bn_status print_limits(bn_context *ctx, const json_t *device)
 {
-    static const bn_bench_column columns[] = {
-        { "limits of", "limits/date", BN_BENCH_TEXT, NULL },
-        { "copy", "limits/copy", BN_BENCH_RATE, "B/s" },
-        { "single", "limits/single", BN_BENCH_RATE, "flop/s" },
-        { "double", "limits/double", BN_BENCH_RATE, "flop/s" },
-        { "local memory", "limits/local", BN_BENCH_RATE, "B/s" },
-        { "atomics", "limits/atomics", BN_BENCH_RATE, "/s" },
-        { "launch", "limits/launch", BN_BENCH_DURATION, NULL },
-        { "waited for", "limits/finish", BN_BENCH_DURATION, NULL },
-        { "upload", "limits/upload", BN_BENCH_RATE, "B/s" },
-        { "download", "limits/download", BN_BENCH_RATE, "B/s" },
-    };
     json_t *one = json_pack("[O]", (json_t *)(uintptr_t)device);
     printf("%s, %s, driver %s\n", json_string_value(json_object_get(device, "name")),
            json_string_value(json_object_get(device, "platform")),
            json_string_value(json_object_get(device, "driver")));
-    const bn_status st = bn_bench_print(ctx, one, columns, sizeof columns / sizeof *columns);
+    const bn_status st = bn_bench_print(ctx, one, limit_columns, COUNT(limit_columns));
     printf("\n");
     json_decref(one);
     return st;
@@ -101,24 +122,7 @@ static bn_status print_limits(bn_context *ctx, const json_t *device)
 
 static bn_status print_rows(bn_context *ctx, const json_t *entry)
 {
-    static const bn_bench_column columns[] = {
-        { "solver", "solver", BN_BENCH_TEXT, NULL },
-        { "what", "what", BN_BENCH_TEXT, NULL },
-        { "precision", "precision", BN_BENCH_TEXT, NULL },
-        { "size", "size", BN_BENCH_SIZE, NULL },
-        { "a step", "seconds", BN_BENCH_DURATION, NULL },
-        { "noise", "noise", BN_BENCH_SHARE, NULL },
-        { "rate", "updates", BN_BENCH_RATE, NULL },
-        { "bytes", "bytes_per_second", BN_BENCH_RATE, "B/s" },
-        { "operations", "flops_per_second", BN_BENCH_RATE, "flop/s" },
-        { "floor", "floor/seconds", BN_BENCH_DURATION, NULL },
-        { "share", "floor/share", BN_BENCH_SHARE, NULL },
-        { "by", "floor/bound", BN_BENCH_TEXT, NULL },
-        { "build", "build/without_cache", BN_BENCH_DURATION, NULL },
-        { "again", "build/as_it_came", BN_BENCH_DURATION, NULL },
-        { "outside", "outside_kernels", BN_BENCH_SHARE, NULL },
-    };
-    BN_TRY(bn_bench_print(ctx, json_object_get(entry, "rows"), columns, sizeof columns / sizeof *columns));
+    BN_TRY(bn_bench_print(ctx, json_object_get(entry, "rows"), row_columns, COUNT(row_columns)));
     printf(
         "\nfloor: the larger of bytes over copy bandwidth and operations over half of the peak (no multiply-adds are "
         "fused);\noutside: share of the wall time outside of kernels. docs/bench.md explains the columns.\n");
@@ -324,7 +328,52 @@ out:
     return st;
 }
 
-/* bench.json and the pictures; those of the second device and further ones in folders of their own. */
+/* report.html of a device, beside its pictures; of the first one with links to those of the others. */
+static bn_status write_page(bn_context *ctx, const char *folder, const json_t *devices, size_t which)
+{
+    static const char *const pictures[] = { "roofline.png", "scaling.png" };
+    const json_t *entry = json_array_get(devices, which), *device = json_object_get(entry, "device"),
+                 *rows = json_object_get(entry, "rows");
+    if (json_array_size(rows) == 0)
+        return BN_OK; /* a published study has a page of its own */
+    bn_string page = { 0 };
+    char *path = bn_path_join(folder, "report.html"), title[256];
+    bn_status st = path ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for a path");
+    json_t *one = json_pack("[O]", (json_t *)(uintptr_t)device);
+    snprintf(title, sizeof title, "How fast on %.120s", json_string_value(json_object_get(device, "name")));
+    bn_html_begin(&page, title);
+    bn_string_add(&page, "<p>Binnacle %s, driver ", bn_version());
+    bn_html_text(&page, json_string_value(json_object_get(device, "driver")));
+    bn_string_add(&page, "; all figures: <a href=\"%sbench.json\">bench.json</a>", which > 0 ? "../" : "");
+    for (size_t i = 1; which == 0 && i < json_array_size(devices); i++)
+        bn_string_add(&page, ", <a href=\"device-%zu/report.html\">device %zu</a>", i, i);
+    bn_string_add(&page, "</p>\n");
+    for (size_t i = 0; i < COUNT(pictures); i++) {
+        char *picture = bn_path_join(folder, pictures[i]);
+        if (picture && access(picture, F_OK) == 0) /* not where nothing could be measured */
+            bn_string_add(&page, "<figure><img src=\"%s\" alt=\"%s\"></figure>\n", pictures[i],
+                          i == 0
+                              ? "Operations per second of each kernel under the roof of the device; the table has the "
+                                "shares"
+                              : "Time of a step over the size of the grid; the table has the numbers");
+        free(picture);
+    }
+    if (st == BN_OK)
+        st = bn_bench_html(ctx, &page, "Steps: floor is the least time that the device's limits allow", rows,
+                           row_columns, COUNT(row_columns));
+    if (st == BN_OK)
+        st = bn_bench_html(ctx, &page, "Limits of the device, measured", one, limit_columns, COUNT(limit_columns));
+    bn_html_end(&page);
+    if (st == BN_OK)
+        st = page.failed ? bn_fail(ctx, BN_MEMORY, "no memory for a page")
+                         : bn_file_write(ctx, path, bn_string_text(&page), page.bytes);
+    json_decref(one);
+    bn_string_clear(&page);
+    free(path);
+    return st;
+}
+
+/* bench.json, report.html and the pictures; those of the second device and further ones in folders of their own. */
 static bn_status write_folder(const bn_cli *cli, const json_t *document)
 {
     bn_context *ctx = cli->ctx;
@@ -345,6 +394,8 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
             st = bn_directory_create(ctx, path);
         if (st == BN_OK)
             st = bn_bench_draw(ctx, path, json_array_get(devices, i));
+        if (st == BN_OK)
+            st = write_page(ctx, path, devices, i);
         free(path);
     }
     return st;

@@ -437,7 +437,10 @@ static bn_status print_json(const bn_sweep *s)
 static void add_point(const bn_sweep *s, size_t p, char names[RESULTS][NAME_BYTES], size_t count, bn_string *page)
 {
     char *path = bn_sweep_path(s, p, "report.html");
-    bn_string_add(page, "<tr>");
+    bn_string_add(page, "<tr><td>");
+    if (path && access(path, F_OK) == 0)
+        bn_string_add(page, "<a href=\"points/%04zu/report.html\">point %zu</a>", p + 1, p + 1);
+    bn_string_add(page, "</td>");
     for (size_t a = 0; a < s->axis_count; a++) {
         bn_string_add(page, "<th scope=\"row\">");
         bn_html_text(page, s->axis[a].text[bn_sweep_index(s, p, a)]);
@@ -449,19 +452,19 @@ static void add_point(const bn_sweep *s, size_t p, char names[RESULTS][NAME_BYTE
         bn_string_add(page, "</td>");
     }
     bn_string_add(page, "<td>");
-    if (path && access(path, F_OK) == 0)
-        bn_string_add(page, "<a href=\"points/%04zu/report.html\">point %zu</a> ", p + 1, p + 1);
     bn_html_text(page, s->reason[p]);
     bn_string_add(page, "</td></tr>\n");
     free(path);
 }
 
-static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t count, bn_string *page)
+static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t count, bn_string *page,
+                              bn_string *charts)
 {
     char head[2 * NAME_BYTES], *path = bn_path_join(s->out, "report.html");
     bn_html_heading(page, "Points");
     bn_string_add(page,
-                  "<p>%zu of %zu; all: <a href=\"sweep.csv\">sweep.csv</a></p>\n<div class=\"wide\">\n<table>\n<tr>",
+                  "<p>%zu of %zu; all: <a href=\"sweep.csv\">sweep.csv</a></p>\n<div class=\"wide\">\n<table>\n<tr><th "
+                  "scope=\"col\">run</th>",
                   s->points < ROWS_SHOWN ? s->points : ROWS_SHOWN, s->points);
     for (size_t i = 0; i < s->axis_count + count; i++) { /* values of keys have their units with them */
         const bool key = i < s->axis_count;
@@ -470,13 +473,16 @@ static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES]
         bn_html_text(page, head);
         bn_string_add(page, "</th>");
     }
-    bn_string_add(page, "<th scope=\"col\">run</th></tr>\n");
+    bn_string_add(page, "<th scope=\"col\">why it failed</th></tr>\n");
     for (size_t p = 0; p < s->points && p < ROWS_SHOWN; p++)
         add_point(s, p, names, count, page);
     bn_string_add(page, "</table>\n</div>\n");
+    bn_html_heading(page, "Charts");
+    bn_string_add(page, "<div class=\"charts\">\n%s</div>\n", bn_string_text(charts));
     bn_html_end(page);
-    bn_status st = path && !page->failed ? bn_file_write(s->cli->ctx, path, bn_string_text(page), page->bytes)
-                                         : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the report of a sweep");
+    bn_status st = path && !page->failed && !charts->failed
+                       ? bn_file_write(s->cli->ctx, path, bn_string_text(page), page->bytes)
+                       : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the report of a sweep");
     if (st == BN_OK && !s->cli->options->run.json)
         printf("%s\n", path);
     free(path);
@@ -488,20 +494,21 @@ bn_status bn_sweep_write(const bn_sweep *s)
     char names[RESULTS][NAME_BYTES], title[2 * NAME_BYTES];
     const char *file = strrchr(s->cli->options->args[0], '/');
     size_t count = 0;
-    bn_string page = { 0 };
+    bn_string page = { 0 }, charts = { 0 };
     bn_status st = BN_OK;
     BN_TRY(choose_results(s, names, &count));
     BN_TRY(write_table(s, names, count));
     snprintf(title, sizeof title, "Sweep of %.200s", file ? file + 1 : s->cli->options->args[0]);
     bn_html_begin(&page, title);
     if (s->goal[0])
-        BN_GO(draw_convergence(s, &page));
+        BN_GO(draw_convergence(s, &charts));
     for (size_t i = 0; !s->goal[0] && i < count; i++)
-        BN_GO(draw(s, names[i], &page));
-    BN_GO(write_report(s, names, count, &page));
+        BN_GO(draw(s, names[i], &charts));
+    BN_GO(write_report(s, names, count, &page, &charts));
     if (s->cli->options->run.json)
         st = print_json(s);
 out:
     bn_string_clear(&page);
+    bn_string_clear(&charts);
     return st;
 }

@@ -14,14 +14,13 @@
 
 static const bn_command commands[] = {
     { "run", "CASE", "run a case",
-      "While it runs: Ctrl-C ends after the step with a checkpoint (twice: at once), SIGTERM does the same, SIGUSR1 "
-      "prints "
-      "the\n"
-      "status, a file STOP in the output folder ends the run. --resume goes on from the newest checkpoint in the "
-      "output "
-      "folder,\n"
-      "--resume=FILE from another one. `binnacle CASE.toml` alone means run. Without --out the folder is "
-      "CASE-NAME.out.",
+      "Leaves fields, pictures, tables and report.html, which shows all of it, in the folder of --out, without it in\n"
+      "CASE-NAME.out. `binnacle CASE.toml` alone means run. Example: binnacle run room.toml --set "
+      "grid.nodes=[257,257]\n"
+      "While it runs: Ctrl-C ends after the step with a checkpoint (twice: at once), SIGTERM does the same, SIGUSR1\n"
+      "prints the status, a file STOP in the folder ends the run. --resume goes on from the folder's newest "
+      "checkpoint,\n"
+      "--resume=FILE from another one.",
       BN_CMD_RUN, 1, 1, false, true, bn_cli_run },
     { "verify", "CASE", "device against CPU reference, field by field",
       "Compares after at most 10 steps unless --steps says otherwise, each device and precision in a process of its "
@@ -80,7 +79,7 @@ static const bn_command commands[] = {
       "Measures the device once (kept with the date), then each solver's standard sizes: time of a step, rates,\n"
       "share of the floor, the larger of bytes over bandwidth and operations over arithmetic. --full adds linear\n"
       "solvers, beams in space, dry land, slits and a turbid cube. --suite scaling: several devices against one.\n"
-      "--out DIR keeps bench.json and pictures: the roofline with every kernel as a point, and time over size.",
+      "--out DIR keeps report.html, bench.json and pictures: the roofline with every kernel, and time over size.",
       BN_CMD_BENCH, 0, 16, false, true, bn_cli_bench },
     { "tune", "CASE|SOLVER", "the fastest work-groups, kept for later runs",
       "Times every kernel of the case in work-groups of many shapes, checks each shape against the CPU reference, and "
@@ -129,12 +128,26 @@ static void on_status(int number)
     status_wanted = 1;
 }
 
+/* A driver may take the program with it: who reads events is told so, then the signal does what it does. */
+static void on_crash(int number)
+{
+    static const char head[] = "{\"event\":\"end\",\"status\":\"crashed\",\"exit_code\":",
+                      tail[] = ",\"summary\":null}\n";
+    const int code = 128 + number;
+    const char digits[3] = { (char)('0' + code / 100), (char)('0' + code / 10 % 10), (char)('0' + code % 10) };
+    if (write(STDOUT_FILENO, head, sizeof head - 1) < 0 || write(STDOUT_FILENO, digits, sizeof digits) < 0 ||
+        write(STDOUT_FILENO, tail, sizeof tail - 1) < 0)
+        _exit(code);
+    (void)raise(number); /* comes through as soon as this returns */
+}
+
 /* Without SA_RESTART, so that waits return at once. */
 static void handle(int number, void (*handler)(int))
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
+    action.sa_flags = handler == on_crash ? (int)SA_RESETHAND : 0;
     sigemptyset(&action.sa_mask);
     (void)sigaction(number, &action, NULL); /* fails for no signal that is used here */
 }
@@ -152,6 +165,9 @@ static void handle_signals(const bn_command *c, const bn_options *o)
     handle(SIGINT, on_stop);
     handle(SIGTERM, on_stop);
     handle(SIGUSR1, on_status);
+    static const int crashes[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+    for (size_t i = 0; json_lines && i < sizeof crashes / sizeof *crashes; i++)
+        handle(crashes[i], on_crash);
 }
 
 /* If a standard stream is closed, the next file opened would get its number and our text. */

@@ -131,6 +131,8 @@ static void add_outcome(report *r)
 static void add_change(void *user, const bn_case_change *c)
 {
     bn_string *b = user;
+    if (strncmp(c->key, "expected.", strlen("expected.")) == 0) /* stands beside the results */
+        return;
     const char *dot = strrchr(c->key, '.');
     bn_string_add(b, "<tr><th scope=\"row\">");
     if (c->item > 0) /* as --set names it: layer.2.thickness */
@@ -158,13 +160,37 @@ static bn_status add_case(report *r)
     return BN_OK;
 }
 
+/* What the case states as known beside a result: three cells, empty where it states nothing. */
+static void add_expected(bn_string *b, const bn_result_info *info)
+{
+    const bool is = isfinite(info->expected);
+    if (is)
+        bn_html_number(b, info->expected);
+    if (is && info->tolerance > 0) {
+        bn_string_add(b, " &plusmn; ");
+        bn_html_number(b, info->tolerance);
+    }
+    bn_string_add(b, "</td><td>");
+    if (is)
+        bn_html_number(b, info->value - info->expected);
+    if (is && info->tolerance > 0 && !(fabs(info->value - info->expected) <= info->tolerance))
+        bn_string_add(b, " <span class=\"bad\">too far</span>");
+    bn_string_add(b, "</td><td>");
+    bn_html_text(b, is ? info->source : "");
+    bn_string_add(b, "</td><td>");
+}
+
 static void add_results(report *r)
 {
     const bn_plan *p = bn_sim_plan(r->sim);
     const bn_results *results = bn_sim_results(r->sim);
     bn_html_heading(&r->page, "Results");
     if (bn_results_count(results) > 0) {
-        bn_html_table(&r->page, "Results", "name|value|unit|meaning");
+        bool known = false;
+        for (size_t i = 0; i < bn_results_count(results); i++)
+            known = known || isfinite(bn_results_at(results, i)->expected);
+        bn_html_table(&r->page, "Results",
+                      known ? "name|value|unit|expected|difference|source|meaning" : "name|value|unit|meaning");
         for (size_t i = 0; i < bn_results_count(results); i++) {
             const bn_result_info *info = bn_results_at(results, i);
             bn_string_add(&r->page, "<tr><th scope=\"row\">%s</th><td>", info->name);
@@ -172,6 +198,8 @@ static void add_results(report *r)
             bn_string_add(&r->page, "</td><td>");
             bn_html_text(&r->page, info->unit);
             bn_string_add(&r->page, "</td><td>");
+            if (known)
+                add_expected(&r->page, info);
             bn_html_text(&r->page, info->help);
             bn_string_add(&r->page, "</td></tr>\n");
         }

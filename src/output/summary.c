@@ -226,6 +226,7 @@ static void add_findings(object o, bn_sim *sim)
     const bn_plan *p = bn_sim_plan(sim);
     const bn_results *r = bn_sim_results(sim);
     object notes = put_object(o, "notes"), results = put_object(o, "results"), units = put_object(o, "units");
+    object expected = put_object(o, "expected");
     for (size_t i = 0; i < p->note_count; i++) {
         put(notes, p->notes[i].name, p->notes[i].help[0] ? text(p->notes[i].help) : number(p->notes[i].value));
         put(units, p->notes[i].name, text(p->notes[i].unit));
@@ -234,6 +235,15 @@ static void add_findings(object o, bn_sim *sim)
         const bn_result_info *info = bn_results_at(r, i);
         put(results, info->name, number(info->value));
         put(units, info->name, text(info->unit));
+        if (!isfinite(info->expected))
+            continue;
+        object known = put_object(expected, info->name);
+        const double off = info->value - info->expected;
+        put(known, "value", number(info->expected));
+        put(known, "tolerance", info->tolerance > 0 ? number(info->tolerance) : json_null());
+        put(known, "difference", number(off));
+        put(known, "within", info->tolerance > 0 ? json_boolean(fabs(off) <= info->tolerance) : json_null());
+        put(known, "source", text(info->source));
     }
 }
 

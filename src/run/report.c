@@ -41,6 +41,14 @@ void bn_report_end(bn_sim *sim, const bn_summary *s, const char *folder)
         const bn_result_info *info = bn_results_at(found, i);
         if (isfinite(info->value))
             fprintf(stderr, "  %-24s %14.8g %s\n", info->name, info->value, info->unit ? info->unit : "");
+        if (isfinite(info->expected)) {
+            const bool far = info->tolerance > 0 && !(fabs(info->value - info->expected) <= info->tolerance);
+            fprintf(stderr, "  %-24s %14.8g%s", far ? "  NOT as expected:" : "  expected", info->expected,
+                    info->tolerance > 0 ? " +- " : "");
+            if (info->tolerance > 0)
+                fprintf(stderr, "%.2g", info->tolerance);
+            fprintf(stderr, "%s%s\n", info->source[0] ? ": " : "", info->source);
+        }
     }
     fprintf(stderr, "results, fields and pictures: %s\n", folder);
 }

@@ -367,7 +367,7 @@ static bool next_line(const char **at, char section[64], const char **line, size
         if ((*line)[0] == '[')
             snprintf(section, 64, "%.*s", (int)(n < 63 ? n : 63), *line);
         if (n == 0 || (*line)[0] == '#' || (*line)[0] == '[' || strcmp(section, "[output]") == 0 ||
-            strcmp(section, "[stop]") == 0)
+            strcmp(section, "[stop]") == 0 || strcmp(section, "[[expected]]") == 0)
             continue;
         if (strcmp(section, "[case]") == 0 && (strncmp(*line, "title ", 6) == 0 || strncmp(*line, "resume ", 7) == 0 ||
                                                strncmp(*line, "balance ", 8) == 0))
@@ -398,7 +398,7 @@ static bn_status same_case(const bn_checkpoint *c, bn_sim *sim)
         st = bn_fail(
             c->ctx, BN_CASE,
             "%s: the checkpoint %s belongs to another case: there it has %s %.*s, here %s %.*s; only [output], "
-            "[stop], case.title and case.balance may differ",
+            "[stop], [[expected]], case.title and case.balance may differ",
             bn_case_path(bn_sim_case(sim)), c->path, one ? sections[0] : "nothing", one ? (int)before_bytes : 0,
             one ? before : "", two ? sections[1] : "nothing", two ? (int)now_bytes : 0, two ? now : "");
         break;

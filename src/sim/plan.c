@@ -74,12 +74,12 @@ bn_status bn_plan_define_int(bn_plan *p, const char *name, long long value)
 
 bn_status bn_plan_result(bn_plan *p, const char *name, const char *unit, const char *help)
 {
-    ADD(p, results, result_count, BN_PLAN_RESULTS, (bn_plan_number){ name, unit, help, (double)NAN });
+    ADD(p, results, result_count, BN_PLAN_RESULTS, (bn_plan_number){ name, unit, help, (double)NAN, 0, "" });
 }
 
 bn_status bn_plan_series(bn_plan *p, const char *name, const char *unit)
 {
-    ADD(p, series, series_count, BN_SERIES_MAX, (bn_plan_number){ name, unit, "", (double)NAN });
+    ADD(p, series, series_count, BN_SERIES_MAX, (bn_plan_number){ name, unit, "", (double)NAN, 0, "" });
 }
 
 bn_status bn_plan_picture(bn_plan *p, const bn_picture_desc *desc)
@@ -89,12 +89,12 @@ bn_status bn_plan_picture(bn_plan *p, const bn_picture_desc *desc)
 
 bn_status bn_plan_note(bn_plan *p, const char *name, double value, const char *unit)
 {
-    ADD(p, notes, note_count, BN_PLAN_NOTES, (bn_plan_number){ name, unit, "", value });
+    ADD(p, notes, note_count, BN_PLAN_NOTES, (bn_plan_number){ name, unit, "", value, 0, "" });
 }
 
 bn_status bn_plan_choice(bn_plan *p, const char *name, const char *choice)
 {
-    ADD(p, notes, note_count, BN_PLAN_NOTES, (bn_plan_number){ name, "", choice, (double)NAN });
+    ADD(p, notes, note_count, BN_PLAN_NOTES, (bn_plan_number){ name, "", choice, (double)NAN, 0, "" });
 }
 
 bn_status bn_plan_skip_kernel(bn_plan *p, const char *name)
@@ -154,6 +154,28 @@ bool bn_plan_only_counts(bn_plan *p, double cells)
     return p->counted;
 }
 
+/* [[expected]]: what is known of the results, unless --set has made another case of it. */
+static void take_expected(bn_plan *p, const bn_case *c)
+{
+    const char *names[BN_PLAN_RESULTS + 1] = { NULL };
+    for (size_t i = 0; i < p->result_count; i++)
+        names[i] = p->results[i].name;
+    for (size_t item = 0; !bn_case_varied(c) && item < bn_case_items(c, "expected"); item++) {
+        const char *name = bn_case_item_text(c, "expected.result", item), *near = bn_suggest(name, names);
+        size_t i = 0;
+        while (i < p->result_count && strcmp(names[i], name) != 0)
+            i++;
+        if (i == p->result_count) {
+            (void)bn_case_reject_item(c, "expected.result", item, NULL, "the case has no such result%s%s%s",
+                                      near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+            continue;
+        }
+        p->results[i].value = bn_case_item_real(c, "expected.value", item);
+        p->results[i].tolerance = bn_case_item_real(c, "expected.tolerance", item);
+        p->results[i].source = bn_case_item_text(c, "expected.source", item);
+    }
+}
+
 static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bool count,
                         bn_plan **out)
 {
@@ -168,6 +190,8 @@ static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info 
     p->device = device;
     p->count = count;
     bn_status st = p->solver->plan(c, state, p);
+    if (st == BN_OK)
+        take_expected(p, c);
     const bn_status verdict = bn_case_verdict(ctx, c);
     if (verdict != BN_OK)
         st = verdict;

@@ -16,10 +16,13 @@ enum {
     BN_PLAN_NEEDS = 16
 };
 
-/* A derived number, or a result without its value; `help` of a note is the choice that was made, if it has no value. */
+/* A derived number, or a result with the value that the case expects (NaN: none); `help` of a note is the choice that
+ * was made, if it has no value. */
 typedef struct bn_plan_number {
     const char *name, *unit, *help;
     double value;
+    double tolerance;   /* of an expected value; 0: not known */
+    const char *source; /* of an expected value */
 } bn_plan_number;
 
 /* Memory beside the fields. */

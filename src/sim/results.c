@@ -39,8 +39,10 @@ bn_status bn_results_create(const bn_plan *p, bn_results **out)
     }
     r->ctx = p->ctx;
     r->scalar_count = p->result_count;
-    for (size_t i = 0; i < p->result_count; i++)
-        r->scalars[i] = (bn_result_info){ p->results[i].name, p->results[i].unit, p->results[i].help, (double)NAN };
+    for (size_t i = 0; i < p->result_count; i++) {
+        const bn_plan_number *n = &p->results[i];
+        r->scalars[i] = (bn_result_info){ n->name, n->unit, n->help, (double)NAN, n->value, n->tolerance, n->source };
+    }
     *out = r;
     return BN_OK;
 }

@@ -272,9 +272,9 @@ static char *copied(const char *text)
 bn_status bn_series_create(const bn_plan *p, size_t rows, bn_series *out)
 {
     const bn_coordinate along = bn_solver_coordinate(p->solver);
-    const bn_plan_number fixed[BN_SERIES_FIXED] = { { "step", "", NULL, 0 },
-                                                    { along.name, along.unit, NULL, 0 },
-                                                    { "residual", "", NULL, 0 } };
+    const bn_plan_number fixed[BN_SERIES_FIXED] = { { .name = "step", .unit = "" },
+                                                    { .name = along.name, .unit = along.unit },
+                                                    { .name = "residual", .unit = "" } };
     *out = (bn_series){ .rows = rows };
     for (size_t c = 0; c < BN_SERIES_FIXED + p->series_count; c++) {
         const bn_plan_number *head = c < BN_SERIES_FIXED ? &fixed[c] : &p->series[c - BN_SERIES_FIXED];

@@ -40,6 +40,7 @@ rows = [r for r in json.load(open(sys.argv[1]))["devices"][0]["rows"] if r["solv
 assert rows
 for r in rows: # 60 operations a point and step
     assert abs(r["flops"] / (60 * r["size"]) - 1) < 0.01, r' "$work/all.json"
+ok 'the folder has a report' sh -c 'python3 tests/cli/report.py "$0/report.html" && grep -q "<td>maxwell</td>" "$0/report.html"' "$work/folder"
 ok 'bench.json is the document' python3 -c '
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:])

@@ -116,6 +116,8 @@ expect 1 'plot takes' 'plot of something else' "$b" plot "$case"
 # --- data that the messages name are where the user has the program
 printf '\n[[material]]\nname = "silver"\ntable = "Au-Nobody1900"\n' >"$work/table.part"
 cat "$root/data/cases/maxwell/selftest.toml" "$work/table.part" >"$work/table.toml"
+expect 2 'unknown material Ag-Jonson1972; did you mean "Ag-Johnson1972"[?] there are vacuum, .*c-Si-Green2008' 'a misspelt material' \
+    "$b" check "$root/data/cases/maxwell/selftest.toml" --set structure.below=Ag-Jonson1972
 expect 2 'no file Au-Nobody1900.*Ag-Johnson1972, .*c-Si-Green2008' 'unknown table of a material' \
     "$b" check "$work/table.toml"
 "$b" check "$work/table.toml" 2>"$work/listed"

@@ -21,12 +21,16 @@ while time.time() < end:
         break
     said += more
     if not sent and b"step 1 is being computed  elapsed " in said:
+        # Threads of the driver, which runs its linker from there: Ctrl-C would end that, and PoCL the program.
+        tasks = [task for task in os.listdir(f"/proc/{pid}/task") if task != str(pid)]
+        masks = [open(f"/proc/{pid}/task/{task}/status").read().split("SigBlk:")[1].split()[0] for task in tasks]
         os.write(terminal, b"\x03")
         sent = True
 if time.time() >= end:
     os.kill(pid, signal.SIGKILL)
 code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 assert sent, said
+assert masks and all(int(mask, 16) >> (signal.SIGINT - 1) & 1 for mask in masks), masks
 assert b"once more: at once" in said, said
 assert code == 130, (code, said)
 PY
@@ -46,6 +50,16 @@ assert second["elapsed"] >= first["elapsed"] + 2 - 0.1, (first, second)
 run.send_signal(signal.SIGINT)
 rest = [json.loads(line) for line in run.stdout]
 assert run.wait() == 130 and rest[-1]["event"] == "end" and rest[-1]["exit_code"] == 130, rest
+PY
+ok 'an end event also when a driver ends the program' python3 - "$BINNACLE" "$work" <<'PY'
+import json, signal, subprocess, sys
+program, work = sys.argv[1:]
+run = subprocess.Popen([program, "run", "data/cases/flood/selftest.toml", "--reference", "--json", "--out", work + "/crash",
+                        "--set", "grid.cells=[400,400]", "--set", "time.interval=60"], stdout=subprocess.PIPE, text=True)
+json.loads(run.stdout.readline())
+run.send_signal(signal.SIGABRT)
+rest = [json.loads(line) for line in run.stdout]
+assert run.wait() == -signal.SIGABRT and rest[-1]["event"] == "end" and rest[-1]["exit_code"] == 134, (run.returncode, rest)
 PY
 ok 'an end event also for a mistake before --json' sh -c '"$0" run --bogus --json | tail -n 1 |
     python3 -c "import json, sys; assert json.load(sys.stdin)[\"event\"] == \"end\""' "$BINNACLE"

@@ -39,6 +39,46 @@ ok 'a run that was stopped exits with 130' test $? = 130
 ok '... has a report' python3 tests/cli/report.py "$work/stopped/report.html"
 ok '... that says so' grep -q 'role="alert">interrupted' "$work/stopped/report.html"
 
+# What is known of a result stands beside it; what is solved decides whether it is still known.
+cat >"$work/known.toml" <<'TOML'
+[case]
+solver = "bpm"
+[grid]
+cells = 200
+[march]
+length = "2 um"
+[[expected]]
+result    = "n_eff"
+value     = 0.99874922
+tolerance = 1e-5
+source    = "closed <form>"
+[[expected]]
+result    = "power"
+value     = 3
+tolerance = 1
+TOML
+known() { "$b" run "$work/known.toml" --reference --out "$work/known" "$@"; }
+expect 0 'expected +0.99874922 [+]- 1e-05: closed <form>' 'what is known of a result' known --set output.checkpoint=true
+ok '... and what is not as expected' grep -q 'NOT as expected: +3 ' -E "$work/err"
+ok '... in summary.json' python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+n, p = d["expected"]["n_eff"], d["expected"]["power"]
+assert n["within"] is True and p["within"] is False and abs(p["difference"] - d["results"]["power"] + 3) < 1e-12, d["expected"]' \
+    "$work/known/summary.json"
+ok '... which fits' python3 tests/cli/fits.py "$work/known/summary.json" data/schemas/summary.json
+ok '... on the page' page known
+ok '... with its source, and not among the keys' sh -c 'grep -q "closed &lt;form&gt;" "$0" && grep -q "too far" "$0" && ! grep -q expected.value "$0"' \
+    "$work/known/report.html"
+sed -i 's/^value     = 3/value     = 1/' "$work/known.toml"
+expect 0 'power +1 *$' 'another value goes on from the checkpoint' known --resume
+ok '... and is as expected' sh -c '! grep -q "NOT as" "$0"' "$work/err"
+expect 0 'n_eff' 'another way to solve it' known --set solver.chunk=16 --set case.precision=double --force
+ok '... has the same answer' grep -q '  expected' "$work/err"
+expect 0 'n_eff' 'another case' known --set grid.width='"9 um"' --force
+ok '... does not' sh -c '! grep -q expected "$0"' "$work/err"
+expect 2 'no such result; did you mean `power`' 'a result that there is none of' known --set expected.2.result=powr
+
 ok 'no report' "$b" run "$work/case.toml" --reference --quiet --steps 2 --out "$work/title" --force \
     --set output.report=false
 ok '... and none of the run before' test ! -e "$work/title/report.html"

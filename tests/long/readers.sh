@@ -1,6 +1,7 @@
 #!/bin/sh
-# readers.sh: the files of runs opened by VTK, meshio, GDAL, xarray and the validator of openPMD, each where it is installed.
-# $BINNACLE_TEST_PYTHON is a Python that has them (pip install vtk meshio h5py netCDF4 xarray openpmd-validator).
+# readers.sh: the files of runs, opened by VTK, meshio, GDAL, xarray and the validator of openPMD, each where it is installed.
+# $BINNACLE_TEST_PYTHON is a Python that has them (pip install vtk meshio h5py netCDF4 xarray rasterio openpmd-validator; rasterio
+# brings GDAL).
 . tests/cli_lib.subr
 b=$BINNACLE
 python=${BINNACLE_TEST_PYTHON:-python3}
@@ -42,12 +43,8 @@ assert arrays > 0 and reader.GetErrorCode() == 0, arrays' "$file"
         fi
     done
     for file in "$work/$solver"/fields/*.tif; do
-        [ -e "$file" ] || continue
-        if command -v gdalinfo >/dev/null; then
-            expect 0 'Size is [1-9]' "GDAL opens $file" gdalinfo "$file"
-        else
-            skipped=$((skipped + 1))
-        fi
+        [ ! -e "$file" ] || with rasterio "GDAL opens $file" '
+with rasterio.open(sys.argv[1]) as image: assert image.width > 1 and image.read(1).dtype.kind == "f", image.profile' "$file"
     done
 done
 for file in "$work"/flood/fields/*.vtu; do

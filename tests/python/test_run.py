@@ -96,6 +96,13 @@ def test_tables_and_maps():
     run.close()
 
 
+def test_what_is_known_of_a_result():
+    known = bn.Case("bpm/starter").with_keys({"expected": [{"result": "power", "value": 0.9}]})
+    with bn.run(known, steps=4, progress=False) as run:
+        assert run.results["power"].expected == 0.9
+        assert run.results["n_eff"].expected is None
+
+
 def test_sweep(room):
     short = room.with_keys({"stop.steps": 8})
     keys = {"fluid.viscosity": ["1e-2 m2/s", 2e-2], "boundary.top.speed": [1, 0.5]}

@@ -25,6 +25,7 @@ enum {
     MAXWELL_MATERIALS = 64,
     MAXWELL_CLASSES = 256,
     MAXWELL_NAME = 64,
+    MAXWELL_HINT = 1024, /* room for the names of all materials */
     MAXWELL_DEPTH = 16,
     MAXWELL_COLUMNS = 4,
     MAXWELL_MARKS = 7
@@ -145,6 +146,9 @@ static inline size_t maxwell_cells(const maxwell_model *m) { return (size_t)m->n
 /* maxwell_material.c: optical constants. */
 /* Number of the material called `name`: one of the case or a table that is part of the program; -1: unknown. */
 BN_CHECKED bn_status maxwell_find_material(const bn_case *, bn_plan *, maxwell_structure *, const char *name, int *out);
+/* What to say where it is unknown: the nearest name, and all there are. */
+BN_CHECKED bn_status maxwell_unknown_material(bn_plan *, const maxwell_structure *, const char *name,
+                                              char hint[MAXWELL_HINT]);
 BN_CHECKED bn_status maxwell_read_materials(const bn_case *, bn_plan *, maxwell_structure *);
 void maxwell_set_materials(const bn_case *, maxwell_structure *, double wavelength);
 

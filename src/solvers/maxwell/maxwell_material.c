@@ -52,6 +52,42 @@ bn_status maxwell_find_material(const bn_case *c, bn_plan *p, maxwell_structure 
     return BN_OK;
 }
 
+/* The nearest of the names and all of them: those of `s`, unless it is NULL, and the tables of the program. */
+static bn_status known_names(bn_plan *p, const maxwell_structure *s, const char *word, char hint[MAXWELL_HINT])
+{
+    enum { TABLES = 64 };
+    const char *names[MAXWELL_MATERIALS + TABLES + 1] = { NULL }, *tables;
+    char list[MAXWELL_HINT], *at = list;
+    size_t count = 0, used = 0;
+    BN_TRY(bn_plan_embedded_tables(p, "materials/", &tables));
+    snprintf(list, sizeof list, "%s", tables);
+    for (int m = 0; s && m < s->materials; m++)
+        names[count++] = s->material[m].name;
+    while (*at && count < MAXWELL_MATERIALS + TABLES) {
+        names[count++] = at;
+        at += strcspn(at, ",");
+        if (*at) { /* ", " */
+            *at = '\0';
+            at += 2;
+        }
+    }
+    const char *near = bn_suggest(word, names);
+    if (near)
+        used = (size_t)snprintf(hint, MAXWELL_HINT, "did you mean \"%s\"? ", near);
+    used += (size_t)snprintf(hint + used, MAXWELL_HINT - used, "there are ");
+    for (size_t i = 0; i < count && used < MAXWELL_HINT; i++)
+        used += (size_t)snprintf(hint + used, MAXWELL_HINT - used, "%s%s", i ? ", " : "", names[i]);
+    return BN_OK;
+}
+
+bn_status maxwell_unknown_material(bn_plan *p, const maxwell_structure *s, const char *name, char hint[MAXWELL_HINT])
+{
+    BN_TRY(known_names(p, s, name, hint));
+    const size_t used = strlen(hint);
+    snprintf(hint + used, MAXWELL_HINT - used, "; a [[material]] adds one");
+    return BN_OK;
+}
+
 static bn_status read_material(const bn_case *c, bn_plan *p, maxwell_structure *s, size_t item)
 {
     const char *name = bn_case_item_text(c, "material.name", item),
@@ -69,10 +105,8 @@ static bn_status read_material(const bn_case *c, bn_plan *p, maxwell_structure *
         if (!table)
             BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_TABLE, .name = file }, &table));
         if (!table || !is_table(table)) {
-            const char *names;
-            char hint[1024];
-            BN_TRY(bn_plan_embedded_tables(p, "materials/", &names));
-            snprintf(hint, sizeof hint, "the program has %s", names);
+            char hint[MAXWELL_HINT];
+            BN_TRY(known_names(p, NULL, file, hint));
             (void)bn_case_reject_item(
                 c, "material.table", item, hint,
                 table ? "%s has no columns wavelength_nm, n, k with rising wavelengths" : "there is no file %s", file);

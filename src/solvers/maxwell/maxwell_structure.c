@@ -159,8 +159,11 @@ static bn_status material_of(const bn_case *c, bn_plan *p, maxwell_model *m, con
 {
     const char *name = bn_case_item_text(c, key, item);
     BN_TRY(maxwell_find_material(c, p, &m->structure, name, out));
-    if (*out < 0)
-        (void)bn_case_reject_item(c, key, item, "name it in a [[material]]", "unknown material %s", name);
+    if (*out < 0) {
+        char hint[MAXWELL_HINT];
+        BN_TRY(maxwell_unknown_material(p, &m->structure, name, hint));
+        (void)bn_case_reject_item(c, key, item, hint, "unknown material %s", name);
+    }
     return BN_OK;
 }
 
@@ -308,8 +311,9 @@ bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell_model *m
         int *half = i ? &m->structure.below : &m->structure.above;
         BN_TRY(maxwell_find_material(c, p, &m->structure, bn_case_text(c, keys[i]), half));
         if (*half < 0) {
-            (void)bn_case_reject(c, keys[i], "name it in a [[material]]", "unknown material %s",
-                                 bn_case_text(c, keys[i]));
+            char hint[MAXWELL_HINT];
+            BN_TRY(maxwell_unknown_material(p, &m->structure, bn_case_text(c, keys[i]), hint));
+            (void)bn_case_reject(c, keys[i], hint, "unknown material %s", bn_case_text(c, keys[i]));
             *half = 0;
         }
     }
