@@ -117,6 +117,26 @@ static bn_status measure_cut(const xray *s, cut *c, const double *intensity, con
     return bn_result_table(results, "cut", columns, count, nx);
 }
 
+bn_status xray_cut_error(bn_sim *sim, const xray *s, double *mqf)
+{
+    const uint32_t nx = s->config.cells[0], middle = s->config.cells[1] / 2;
+    const bn_region row = { .first = { 0, middle, 0 }, .n = { nx, 1, 1 } };
+    double *measured = malloc(2 * nx * sizeof *measured), scale;
+    bool *used = calloc(nx, sizeof *used);
+    cut c = { .count = nx, .used = used };
+    bn_status st = measured && used ? bn_field_read_region(s->fields.intensity, 0, 1, &row, BN_AS_DOUBLES, measured)
+                                    : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the picture");
+    for (uint32_t i = 0; st == BN_OK && i < nx; i++) {
+        measured[nx + i] = pow(slits(s, sin(angle_of(s, i, 0))), 2);
+        used[i] = s->detector.directions[4 * ((size_t)middle * nx + i) + 3] != 0;
+    }
+    if (st == BN_OK)
+        *mqf = mean_square(&c, measured, measured + nx, &scale);
+    free(measured);
+    free(used);
+    return st;
+}
+
 /* The first orders of a grating on both sides, which differ where it is no mirror image of itself. Photons at random
  * leave an intensity that is distributed exponentially: its mean between the orders is its standard deviation too.
  * |mean of exp(i phi)|^2 of N photons is (I - N) / N^2. */

@@ -570,8 +570,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     gather(s, &r, b.fresh);
     release(&r);
     s->traced = b.end;
-    xray_report(s, out);
-    return BN_OK;
+    return xray_report(sim, s, out);
 }
 
 static bn_status setup(bn_sim *sim, void *state)
