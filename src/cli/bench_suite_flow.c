@@ -228,6 +228,8 @@ static bn_status cavity(const bn_suite *s, double reynolds)
     if (st == BN_OK)
         st = bn_suite_show(s, &r, "psi", "stream lines");
     if (st == BN_OK)
+        st = bn_suite_show(s, &r, "velocity", "velocity");
+    if (st == BN_OK)
         st = bn_suite_show(s, &r, "vorticity", "vorticity");
     bn_suite_run_release(s, &r);
     return st;
@@ -250,6 +252,8 @@ static bn_status experiment(const bn_suite *s, const char *name, const char *con
         st = bn_suite_add(s, s->level ? expected : (double)NAN, bn_suite_result(&r, result), "", "%s", result);
     if (st == BN_OK)
         st = bn_suite_show(s, &r, "temperature", "temperature");
+    if (st == BN_OK)
+        st = bn_suite_show(s, &r, "velocity", "velocity");
     if (st == BN_OK)
         st = bn_suite_show(s, &r, "psi", "stream lines");
     bn_suite_run_release(s, &r);

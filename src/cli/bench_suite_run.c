@@ -56,8 +56,9 @@ static bn_status name_folders(const bn_suite *s, const char *name, char path[BN_
 static void note_failure(const bn_suite *s, const char *name, const bn_child *child)
 {
     const char *said = child->said ? child->said : "";
-    snprintf(s->why, BN_SUITE_WHY, "binnacle run ended with %s %d: %.*s",
-             child->end == BN_CHILD_EXITED ? "exit code" : "signal", child->code, (int)strcspn(said, "\n"), said);
+    snprintf(s->why, BN_SUITE_WHY, "binnacle run ended with %s %d%s%.*s",
+             child->end == BN_CHILD_EXITED ? "exit code" : "signal", child->code, said[0] ? ": " : "",
+             (int)strcspn(said, "\n"), said);
     bn_log(s->d->cli->ctx, BN_LOG_WARNING, "%s: %s", name, s->why);
     *s->failed = true;
 }
