@@ -268,6 +268,34 @@ static bn_status describe_geometry(const xray *s, bn_results *results)
     return bn_result_text(results, "detector.poni", text);
 }
 
+/* The density seen along the light, from the entrance: the optical depth of each column. */
+static bn_status show_density(bn_sim *sim, const xray *s, bn_results *results)
+{
+    const xray_volume *v = &s->volume;
+    const size_t nx = v->n[0], columns = (size_t)v->n[1] * v->n[2];
+    double *depth = malloc(columns * sizeof *depth);
+    if (!depth)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to draw the density");
+    for (size_t c = 0; c < columns; c++) {
+        depth[c] = 0;
+        for (size_t i = 0; i < nx; i++)
+            depth[c] += v->whole[c * nx + i];
+    }
+    const bn_status st = bn_result_map(
+        results, &(bn_map){ .name = "density",
+                            .title = "Density along the light",
+                            .quantity = "optical depth",
+                            .unit = "",
+                            .axes = { "y", "z" },
+                            .n = { v->n[1], v->n[2] },
+                            .origin = { 0.5 * v->h[1] * (1 - (double)v->n[1]), 0.5 * v->h[2] * (1 - (double)v->n[2]) },
+                            .h = { v->h[1], v->h[2] },
+                            .values = depth,
+                            .cells = true });
+    free(depth);
+    return st;
+}
+
 bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
 {
     xray *s = state;
@@ -298,6 +326,7 @@ bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
     if (has_orders(s))
         BN_GO(measure_orders(s, intensity, hits, results));
     BN_GO(measure_rings(s, intensity, hits, c.hits + nx, results));
+    BN_GO(show_density(sim, s, results));
 out:
     free(values);
     free(used);
