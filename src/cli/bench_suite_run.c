@@ -29,10 +29,12 @@ const char *bn_suite_case(const char *path)
 static bn_status check(const bn_suite *s, const char *text, const char *const *sets)
 {
     bn_case *c = NULL;
+    const char *keys[ARGUMENTS];
     size_t count = 0;
-    while (sets[count])
-        count++;
-    const bn_status st = bn_case_parse(s->d->cli->ctx, "bench", text, sets, count, &c);
+    for (; *sets; sets++)
+        if ((*sets)[0] != '-' && count < ARGUMENTS)
+            keys[count++] = *sets;
+    const bn_status st = bn_case_parse(s->d->cli->ctx, "bench", text, keys, count, &c);
     bn_case_destroy(&c);
     return st;
 }
@@ -100,8 +102,14 @@ static bn_status simulate(const bn_suite *s, const char *name, const char *files
     if (files)
         BN_TRY(write_files(s, files, text, out->folder));
     snprintf(index, sizeof index, "%zu", bn_device_describe(s->d->plain)->index);
+    static const char device[] = "--device=";
     for (; *sets && n + 3 <= ARGUMENTS; sets++) {
-        arguments[n++] = "--set";
+        if (strncmp(*sets, device, sizeof device - 1) == 0) {
+            arguments[4] = *sets + sizeof device - 1;
+            continue;
+        }
+        if ((*sets)[0] != '-')
+            arguments[n++] = "--set";
         arguments[n++] = *sets;
     }
     arguments[n] = NULL;
