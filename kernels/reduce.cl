@@ -1,7 +1,8 @@
 /* reduce.cl: one number from a field (host/api/reduce.h): partial results per block, then the total, in fixed
- * order. A program has what one of SUM, SUM_SQUARES, MAX_ABS, PACKS needs. */
+ * order. A program has what one of SUM, SUM_SQUARES, MAX_ABS, ABOVE, PACKS needs. */
 #define PARTIAL_KERNEL(name, take, put)                                                                 \
-    kernel void name(global const real *restrict field, int component, global acc *restrict partials)   \
+    kernel void name(global const real *restrict field, int component, real limit,                      \
+                     global acc *restrict partials)                                                     \
     {                                                                                                   \
         local acc lanes[LANES];                                                                         \
         CLEAR_LANES(lanes);                                                                             \
@@ -23,7 +24,11 @@ PARTIAL_KERNEL(reduce_squares, total + x * x, put_partial_sum)
 PARTIAL_KERNEL(reduce_max_abs, larger(total, fabs(x)), put_partial_max)
 #endif
 
-#if defined(SUM) || defined(SUM_SQUARES)
+#ifdef ABOVE
+PARTIAL_KERNEL(reduce_above, total + (x > limit ? 1 : 0), put_partial_sum)
+#endif
+
+#if defined(SUM) || defined(SUM_SQUARES) || defined(ABOVE)
 kernel void reduce_total_sum(global const acc *restrict totals, global acc *restrict result)
 {
     local acc scratch[FINISH_LANES];

@@ -33,4 +33,14 @@ typedef struct bn_queue_counts {
 } bn_queue_counts;
 bn_queue_counts bn_device_counts(const bn_device *);
 
+/* What the queue of a device of a group did, by the device's own clock, where it was opened for profiling: kernels, and
+ * transfers that the host did not wait for. In no order; the first BN_DEVICE_EVENTS. Waits for what is under way. */
+enum { BN_DEVICE_EVENTS = 1 << 20 };
+typedef struct bn_device_event {
+    const char *what; /* static, or the kernel's name in its solver's table */
+    bool transfer;
+    double start, end; /* [s] */
+} bn_device_event;
+const bn_device_event *bn_device_events(bn_device *, size_t in_group, size_t *count);
+
 #endif

@@ -43,11 +43,13 @@ typedef struct bn_scalars_request {
 } bn_scalars_request;
 BN_CHECKED bn_status bn_scalars_read_all(const bn_scalars_request *, size_t count);
 
-typedef enum bn_reduce_op { BN_SUM, BN_SUM_SQUARES, BN_MAX_ABS } bn_reduce_op;
+typedef enum bn_reduce_op { BN_SUM, BN_SUM_SQUARES, BN_MAX_ABS, BN_COUNT_ABOVE } bn_reduce_op;
 
 /* One number from one component of a real field, for both engines, same bits; NaN or infinity anywhere gives a result
  * that is not finite. */
 BN_CHECKED bn_status bn_reduce(bn_field *, int component, bn_reduce_op, double *result);
+/* How many points have more than `limit` there, summed in the field's precision. */
+BN_CHECKED bn_status bn_reduce_above(bn_field *, int component, double limit, double *count);
 /* On a device: launches it and lends the scalars whose first one it is until the next reduction: to be read along with
  * others. */
 BN_CHECKED bn_status bn_reduce_launch(bn_field *, int component, bn_reduce_op, bn_scalars **lent);

@@ -75,6 +75,9 @@ cl_event *bn_move_event(bn_device *d)
 {
     d->second_move = !d->second_move;
     cl_event *event = &d->moves[d->second_move];
+    double seconds;
+    if (*event && d->profile) /* what can't be read is missing in the timeline alone */
+        (void)bn_device_note_event(d, *event, NULL, &seconds);
     if (*event)
         clReleaseEvent(*event);
     *event = NULL;

@@ -38,11 +38,13 @@ struct bn_device {
      * processes have `global_count`, of which this process has those from `global_first` on. */
     struct bn_device **group;
     size_t group_size, global_count, global_first;
-    bn_device_info least; /* as info, with the least memory of all of them */
-    double *weights;      /* of the devices of all processes: their shares of the cells; NULL: alike */
-    bool profile;         /* the queue takes event times */
-    bool reads_twice;     /* what is read from it is read again and compared */
-    bool other_groups;    /* kernels run in another shape of work-groups than usual */
+    bn_device_info least;    /* as info, with the least memory of all of them */
+    double *weights;         /* of the devices of all processes: their shares of the cells; NULL: alike */
+    bool profile;            /* the queue takes event times */
+    bn_device_event *events; /* what it did, where it does; room for `event_room` */
+    size_t event_count, event_room;
+    bool reads_twice;  /* what is read from it is read again and compared */
+    bool other_groups; /* kernels run in another shape of work-groups than usual */
     bn_queue_counts counts;
     bn_queue_limit ahead;
 };
@@ -64,6 +66,9 @@ static inline void bn_hold_signals(sigset_t *before)
 
 /* The event argument of calls on the queue that move data from or to host memory and don't wait. */
 cl_event *bn_move_event(bn_device *);
+
+/* Waits for an event of a profiled queue, notes it (`what` NULL: by the kind of its command), and gives its seconds. */
+cl_int bn_device_note_event(bn_device *, cl_event, const char *what, double *seconds);
 
 /* Fails with BN_MEMORY for allocation failures and BN_DEVICE for the rest: "clFinish failed on NVIDIA H200:
  * CL_OUT_OF_RESOURCES (while ...)". `what` says what was being done, may be NULL. A lost device gets advice.

@@ -32,18 +32,14 @@ bn_status bn_set_arg(bn_kernel *k, size_t box, cl_uint index, size_t bytes, cons
 
 bn_status bn_collect_events(bn_kernel *k)
 {
-    const bn_device *device = k->program->domain->device;
     bn_status st = BN_OK;
     for (size_t i = 0; i < k->pending_count; i++) {
-        cl_ulong start = 0, end = 0;
-        cl_int status = clWaitForEvents(1, &k->pending[i]);
-        if (status == CL_SUCCESS)
-            status = clGetEventProfilingInfo(k->pending[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
-        if (status == CL_SUCCESS)
-            status = clGetEventProfilingInfo(k->pending[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+        bn_device *device = k->pending_on[i];
+        double seconds;
+        const cl_int status = bn_device_note_event(device, k->pending[i], k->desc->name, &seconds);
         if (status != CL_SUCCESS && st == BN_OK)
             st = bn_cl_fail(device, status, "clGetEventProfilingInfo", k->desc->name);
-        k->seconds += 1e-9 * (double)(end - start);
+        k->seconds += seconds;
         clReleaseEvent(k->pending[i]);
     }
     k->pending_count = 0;
@@ -70,7 +66,8 @@ bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const siz
                 k->desc->name, global[0], global[1], global[2], local[0], local[1], local[2]);
         return bn_error_status(d->ctx);
     }
-    k->pending_count += profile;
+    if (profile)
+        k->pending_on[k->pending_count++] = device;
     d->device->counts.launches++;
     return ++d->unflushed >= BN_FLUSH_AFTER ? bn_flush_all(d, k->desc->name) : BN_OK;
 }

@@ -33,6 +33,7 @@ struct bn_kernel {
     unsigned long long calls;
     double bytes, flops, seconds;
     cl_event pending[BN_PENDING_EVENTS]; /* profiling only */
+    bn_device *pending_on[BN_PENDING_EVENTS];
     size_t pending_count;
 };
 

@@ -80,7 +80,7 @@ bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t
 }
 
 /* What reductions of a domain need, by the program that has it: an operation, or packs of partial sums. */
-enum { BN_PACKS = BN_MAX_ABS + 1, BN_REDUCTIONS };
+enum { BN_PACKS = BN_COUNT_ABOVE + 1, BN_REDUCTIONS };
 
 static const bn_kernel_desc pack_kernel = { "reduce_pack", BN_ONCE, { 0, 0, 0 } };
 
@@ -105,9 +105,11 @@ static void destroy_reductions(void *object)
 /* `program` has what `which` needs: on CPUs all of them, since those compile a kernel when it is first launched. */
 static bn_status find_reductions(bn_domain *d, int which, bn_reductions **out, bn_program **program)
 {
-    static const char *const names[BN_REDUCTIONS] = {
-        [BN_SUM] = "SUM", [BN_SUM_SQUARES] = "SUM_SQUARES", [BN_MAX_ABS] = "MAX_ABS", [BN_PACKS] = "PACKS"
-    };
+    static const char *const names[BN_REDUCTIONS] = { [BN_SUM] = "SUM",
+                                                      [BN_SUM_SQUARES] = "SUM_SQUARES",
+                                                      [BN_MAX_ABS] = "MAX_ABS",
+                                                      [BN_COUNT_ABOVE] = "ABOVE",
+                                                      [BN_PACKS] = "PACKS" };
     bn_define parts[BN_REDUCTIONS];
     size_t count = 0;
     const bool all = d->device->info.cpu;
@@ -260,14 +262,16 @@ static const bn_kernel_desc partial_kernels[] = {
     [BN_SUM] = { "reduce_sum", BN_PER_BLOCK, { 1, 0, 1 } },
     [BN_SUM_SQUARES] = { "reduce_squares", BN_PER_BLOCK, { 1, 0, 2 } },
     [BN_MAX_ABS] = { "reduce_max_abs", BN_PER_BLOCK, { 1, 0, 1 } },
+    [BN_COUNT_ABOVE] = { "reduce_above", BN_PER_BLOCK, { 1, 0, 1 } },
 };
 static const bn_kernel_desc total_kernels[] = {
     [BN_SUM] = { "reduce_total_sum", BN_ONCE, { 0, 0, 0 } },
     [BN_SUM_SQUARES] = { "reduce_total_sum", BN_ONCE, { 0, 0, 0 } },
     [BN_MAX_ABS] = { "reduce_total_max", BN_ONCE, { 0, 0, 0 } },
+    [BN_COUNT_ABOVE] = { "reduce_total_sum", BN_ONCE, { 0, 0, 0 } },
 };
 
-bn_status bn_reduce_launch(bn_field *f, int component, bn_reduce_op op, bn_scalars **lent)
+static bn_status launch(bn_field *f, int component, bn_reduce_op op, double limit, bn_scalars **lent)
 {
     bn_domain *d = f->domain;
     bn_reductions *r;
@@ -281,16 +285,31 @@ bn_status bn_reduce_launch(bn_field *f, int component, bn_reduce_op op, bn_scala
         BN_TRY(bn_scalars_create(d, "reduce result", 1, &r->result));
     BN_TRY(bn_kernel_find(program, &partial_kernels[op], &partial));
     BN_TRY(bn_kernel_find(program, &total_kernels[op], &total));
-    BN_TRY(BN_RUN(partial, BN_READ(f, 0), BN_I32V(component), BN_PARTIALS(*partials)));
+    BN_TRY(BN_RUN(partial, BN_READ(f, 0), BN_I32V(component), BN_REALV(limit), BN_PARTIALS(*partials)));
     *lent = r->result;
     return BN_RUN(total, BN_TOTALS(*partials), BN_SCALARS(r->result));
 }
 
-static bn_status reduce_on_device(bn_field *f, int component, bn_reduce_op op, double *result)
+bn_status bn_reduce_launch(bn_field *f, int component, bn_reduce_op op, bn_scalars **lent)
+{
+    return launch(f, component, op, 0, lent);
+}
+
+static bn_status reduce_on_device(bn_field *f, int component, bn_reduce_op op, double limit, double *result)
 {
     bn_scalars *scalars;
-    BN_TRY(bn_reduce_launch(f, component, op, &scalars));
+    BN_TRY(launch(f, component, op, limit, &scalars));
     return bn_scalars_read(scalars, result, 1);
+}
+
+/* 1 where a value is above the limit, else 0, in the values' own type. */
+static void mark_above(bool twice, const void *values, double limit, size_t count, void *out)
+{
+    for (size_t i = 0; i < count; i++)
+        if (twice)
+            ((double *)out)[i] = ((const double *)values)[i] > limit;
+        else
+            ((float *)out)[i] = ((const float *)values)[i] > (float)limit;
 }
 
 /* The largest magnitude; not finite as soon as one value is. */
@@ -308,7 +327,7 @@ static double largest(const bn_field *f, const void *values, size_t count)
     return most;
 }
 
-bn_status bn_reduce(bn_field *f, int component, bn_reduce_op op, double *result)
+static bn_status reduce(bn_field *f, int component, bn_reduce_op op, double limit, double *result)
 {
     bn_domain *d = f->domain;
     if (f->desc.type != BN_T_REAL || component < 0 || component >= f->desc.components)
@@ -317,7 +336,7 @@ bn_status bn_reduce(bn_field *f, int component, bn_reduce_op op, double *result)
         return bn_fail(d->ctx, BN_USAGE, "the components of field %s are interleaved, which sums can't read",
                        f->desc.name);
     if (d->device)
-        return reduce_on_device(f, component, op, result);
+        return reduce_on_device(f, component, op, limit, result);
     const size_t points = bn_domain_points(d);
     const size_t n[3] = { d->desc.grid.n[0], d->desc.grid.n[1], d->desc.grid.n[2] };
     const void *own = (const char *)f->host + points * f->element_bytes * (size_t)component;
@@ -325,12 +344,30 @@ bn_status bn_reduce(bn_field *f, int component, bn_reduce_op op, double *result)
         *result = largest(f, own, points);
         return BN_OK;
     }
-    void *partials = malloc(d->sums.partials * f->element_bytes);
-    if (!partials)
+    const bool twice = d->desc.precision == BN_DOUBLE, above = op == BN_COUNT_ABOVE;
+    void *partials = malloc(d->sums.partials * f->element_bytes),
+         *marks = above ? malloc(points * f->element_bytes) : NULL;
+    if (!partials || (above && !marks)) {
+        free(partials);
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the partial sums of %s", f->desc.name);
+    }
+    if (above)
+        mark_above(twice, own, limit, points, marks);
+    own = above ? marks : own;
     bool squares = op == BN_SUM_SQUARES;
-    *result = d->desc.precision == BN_DOUBLE ? double_ordered_dot(own, squares ? own : NULL, n, partials)
-                                             : (double)single_ordered_dot(own, squares ? own : NULL, n, partials);
+    *result = twice ? double_ordered_dot(own, squares ? own : NULL, n, partials)
+                    : (double)single_ordered_dot(own, squares ? own : NULL, n, partials);
     free(partials);
+    free(marks);
     return BN_OK;
+}
+
+bn_status bn_reduce(bn_field *f, int component, bn_reduce_op op, double *result)
+{
+    return reduce(f, component, op, 0, result);
+}
+
+bn_status bn_reduce_above(bn_field *f, int component, double limit, double *count)
+{
+    return reduce(f, component, BN_COUNT_ABOVE, limit, count);
 }

@@ -166,6 +166,34 @@ static bn_status speed_up(const bn_suite *s)
                         "N = %u, our elimination over one core with the paper's iteration", n);
 }
 
+/* The paper's main operation, z = A x by diagonals as in (6) and (7), for bands of several widths. */
+static bn_status bands(const bn_suite *s)
+{
+    static const unsigned widths[] = { 1, 2, 4, 8, 16 };
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        const unsigned n = s->level == BN_SUITE_SMALLEST ? 400 : s->gpu ? 1 << 20 : 1 << 16, w = widths[i];
+        const bn_bench_case of = {
+            .solver = "band_product",
+            .what = "product with a band matrix",
+            .unit = "row",
+            .text = "[case]\nsolver='band_product'\n[stop]\nsteps=100000000\n",
+            .dims = 1,
+        };
+        bn_bench_job job = { .of = &of, .n = n, .per_step = n, .set_count = 4 };
+        double seconds;
+        snprintf(job.sets[0], sizeof job.sets[0], "case.precision=single");
+        snprintf(job.sets[1], sizeof job.sets[1], "grid.points=%u", n);
+        snprintf(job.sets[2], sizeof job.sets[2], "band.lower=%u", w);
+        snprintf(job.sets[3], sizeof job.sets[3], "band.upper=%u", w);
+        BN_TRY(bn_suite_seconds(s, &job, &seconds));
+        const double numbers = 2.0 * w + 1; /* entries of a row; each, and each of x and z, takes 8 bytes */
+        BN_TRY(bn_suite_point(s, "rate", 2 * w + 1, (double)NAN, 1e-9 * 8 * numbers * n / seconds, "GFLOP/s"));
+        BN_TRY(bn_suite_point(s, "limit by bandwidth", 2 * w + 1, (double)NAN,
+                              1e-9 * s->d->limits.copy * numbers / (numbers + 2), "GFLOP/s"));
+    }
+    return BN_OK;
+}
+
 const bn_suite_table bn_suite_bpm[] = {
     { .id = "figure-2",
       .title = "Fig. 2: time of the march over 100 um, one sweep a step",
@@ -187,5 +215,14 @@ const bn_suite_table bn_suite_bpm[] = {
       .log_x = true,
       .log_y = true,
       .note = "Not in the paper: elimination needs no sweeps." },
+    { .id = "bands",
+      .title = "Band matrices of any width by diagonals",
+      .run = bands,
+      .x_label = "diagonals",
+      .y_label = "GFLOP/s",
+      .log_x = true,
+      .note =
+          "Not measured in the paper, which stores bands so in general, (6) and (7), and uses one diagonal on either "
+          "side. 8 operations and 8 bytes an entry." },
     { 0 },
 };

@@ -29,10 +29,12 @@ const char *bn_suite_case(const char *path)
 static bn_status check(const bn_suite *s, const char *text, const char *const *sets)
 {
     bn_case *c = NULL;
+    const char *keys[ARGUMENTS];
     size_t count = 0;
-    while (sets[count])
-        count++;
-    const bn_status st = bn_case_parse(s->d->cli->ctx, "bench", text, sets, count, &c);
+    for (; *sets; sets++)
+        if ((*sets)[0] != '-' && count < ARGUMENTS)
+            keys[count++] = *sets;
+    const bn_status st = bn_case_parse(s->d->cli->ctx, "bench", text, keys, count, &c);
     bn_case_destroy(&c);
     return st;
 }
@@ -56,8 +58,9 @@ static bn_status name_folders(const bn_suite *s, const char *name, char path[BN_
 static void note_failure(const bn_suite *s, const char *name, const bn_child *child)
 {
     const char *said = child->said ? child->said : "";
-    snprintf(s->why, BN_SUITE_WHY, "binnacle run ended with %s %d: %.*s",
-             child->end == BN_CHILD_EXITED ? "exit code" : "signal", child->code, (int)strcspn(said, "\n"), said);
+    snprintf(s->why, BN_SUITE_WHY, "binnacle run ended with %s %d%s%.*s",
+             child->end == BN_CHILD_EXITED ? "exit code" : "signal", child->code, said[0] ? ": " : "",
+             (int)strcspn(said, "\n"), said);
     bn_log(s->d->cli->ctx, BN_LOG_WARNING, "%s: %s", name, s->why);
     *s->failed = true;
 }
@@ -99,8 +102,14 @@ static bn_status simulate(const bn_suite *s, const char *name, const char *files
     if (files)
         BN_TRY(write_files(s, files, text, out->folder));
     snprintf(index, sizeof index, "%zu", bn_device_describe(s->d->plain)->index);
+    static const char device[] = "--device=";
     for (; *sets && n + 3 <= ARGUMENTS; sets++) {
-        arguments[n++] = "--set";
+        if (strncmp(*sets, device, sizeof device - 1) == 0) {
+            arguments[4] = *sets + sizeof device - 1;
+            continue;
+        }
+        if ((*sets)[0] != '-')
+            arguments[n++] = "--set";
         arguments[n++] = *sets;
     }
     arguments[n] = NULL;

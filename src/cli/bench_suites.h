@@ -54,7 +54,8 @@ typedef struct bn_suite_run {
     json_t *summary; /* summary.json; NULL: it failed, which is told and stands in `why` */
     char folder[BN_BENCH_PATH];
 } bn_suite_run;
-/* `binnacle run` of a case, the text of an embedded file or `text`, with settings (NULL ends) into runs/NAME of the
+/* `binnacle run` of a case, the text of an embedded file or `text`, with settings (NULL ends; "--profile" and
+ * "--device=LIST" are options of the command) into runs/NAME of the
  * suite's folder, or of a temporary one. Release the run also after a failure. */
 BN_CHECKED bn_status bn_suite_simulate(const bn_suite *, const char *name, const char *text, const char *const *sets,
                                        bn_suite_run *out);
@@ -102,6 +103,17 @@ BN_CHECKED bn_status bn_paper_page(const bn_suite *, const char *source, const j
 /* bench_suite_flow_cg.c */
 BN_CHECKED bn_status bn_suite_flow_cg_single(const bn_suite *);
 BN_CHECKED bn_status bn_suite_flow_cg_double(const bn_suite *);
+
+/* bench_suite_xray_rounding.c, bench_suite_xray_speed.c */
+BN_CHECKED bn_status bn_suite_xray_figure_5_1(const bn_suite *);
+BN_CHECKED bn_status bn_suite_xray_figure_5_2(const bn_suite *);
+BN_CHECKED bn_status bn_suite_xray_figure_5_3(const bn_suite *);
+BN_CHECKED bn_status bn_suite_xray_figure_5_5(const bn_suite *);
+BN_CHECKED bn_status bn_suite_xray_figure_5_6(const bn_suite *);
+BN_CHECKED bn_status bn_suite_xray_figure_6_13(const bn_suite *);
+BN_CHECKED bn_status bn_suite_xray_figure_6_15(const bn_suite *);
+BN_CHECKED bn_status bn_suite_xray_figure_6_16(const bn_suite *);
+BN_CHECKED bn_status bn_suite_xray_figure_6_21(const bn_suite *);
 
 /* bench_suite_*.c: end with one without id. */
 extern const bn_suite_table bn_suite_bpm[], bn_suite_flood[], bn_suite_flow[], bn_suite_maxwell[], bn_suite_xray[];

@@ -55,9 +55,9 @@ static plane plane_of(const bn_plan *plan, const bn_picture_desc *d, bool thinne
     return p;
 }
 
-/* First component of a field on the picture's plane, thinned, band by band; n: how many values along its axes. */
-static bn_status sample_plane(bn_context *ctx, const bn_field_sampler *e, const char *name, const plane *p,
-                              uint32_t n[2], double **out)
+/* A component of a field on the picture's plane, thinned, band by band; n: how many values along its axes. */
+static bn_status sample_plane(bn_context *ctx, const bn_field_sampler *e, const char *name, int component,
+                              const plane *p, uint32_t n[2], double **out)
 {
     enum { BAND = 1 << 20 }; /* values */
     const uint32_t *grid = bn_plan_grid_of(e->plan, field_of(e->plan, name))->n;
@@ -79,7 +79,7 @@ static bn_status sample_plane(bn_context *ctx, const bn_field_sampler *e, const 
         r.first[p->y] = low;
         r.n[p->x] = wide;
         r.n[p->y] = grid[p->y] - low < rows ? grid[p->y] - low : rows;
-        BN_GO(bn_field_sampler_values(ctx, e, which, 0, &r, band));
+        BN_GO(bn_field_sampler_values(ctx, e, which, component, &r, band));
         for (uint32_t j = (low + p->thin[1] - 1) / p->thin[1]; (uint64_t)j * p->thin[1] < (uint64_t)low + r.n[p->y];
              j++)
             for (uint32_t i = 0; i < n[0]; i++)
@@ -150,7 +150,8 @@ static bn_picture describe(const bn_plan *p, const bn_picture_desc *d, const pla
         .contours = { .levels = d->contour_levels,
                       .count = d->contour_field ? d->contour_count : 0,
                       .label = d->contour_field ? t->label : NULL,
-                      .outlines = d->contour_outlines },
+                      .outlines = d->contour_outlines,
+                      .arrows = d->arrows },
         .axes = { axes->x == 0 ? "x" : "y", axes->y == 1 ? "y" : "z" },
         .marks = t->marks,
         .mark_count = mark_count,
@@ -221,9 +222,14 @@ bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, siz
     double *values = NULL, *lines = NULL;
     uint32_t n[2];
     parts texts;
-    BN_GO(sample_plane(ctx, e, d->field, &axes, n, &values));
-    if (d->contour_field)
-        BN_GO(sample_plane(ctx, e, d->contour_field, &axes, n, &lines));
+    BN_GO(sample_plane(ctx, e, d->field, 0, &axes, n, &values));
+    if (d->contour_field || d->arrows)
+        BN_GO(sample_plane(ctx, e, d->arrows ? d->field : d->contour_field, d->arrows, &axes, n, &lines));
+    for (size_t k = 0; d->arrows && k < (size_t)n[0] * n[1]; k++) {
+        const double x = values[k], y = lines[k];
+        values[k] = hypot(x, y);
+        lines[k] = atan2(y, x);
+    }
     if (!e->leads)
         goto out;
     if (!mask(d, &axes, values, n[0], n[1]) ||

@@ -477,7 +477,8 @@ bn_status bn_output_finish(bn_output *o, bool sound)
         return st;
     }
     keep_first(&st, bn_csv_series_publish(o->series));
-    keep_first(&st, bn_results_output_write(&(bn_results_output){ o->ctx, o->sim, o->folder, o->pictures, o->vtk }));
+    keep_first(
+        &st, bn_results_output_write(&(bn_results_output){ o->ctx, o->sim, o->folder, o->pictures, o->vtk, o->tiff }));
     if (o->pictures && o->history.seen > 1)
         keep_first(&st, draw_residual(o));
     const bn_status drained = drain(o);

@@ -256,7 +256,7 @@ void bn_output_dir_remove_others(bn_output_dir *f, const unsigned long long *ste
 /* Removes files of an earlier run that the next one may not overwrite; the user's own files stay. */
 static void remove_old_run(bn_output_dir *f)
 {
-    static const char *const known[] = { "summary.json", "report.html",           "series.csv",
+    static const char *const known[] = { "summary.json", "report.html",           "series.csv",  "trace.json",
                                          "fields.pvd",   "pictures/residual.png", "outlines.csv" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         remove_file(f, "", known[i]);

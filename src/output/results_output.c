@@ -3,6 +3,7 @@
 
 #include "io/csv.h"
 #include "io/file.h"
+#include "io/volume.h"
 #include "io/vtk.h"
 #include "plot/picture.h"
 #include "sim/results_write.h"
@@ -26,6 +27,23 @@ static bn_status write_tables(const bn_results_output *o)
         BN_TRY(st);
     }
     return BN_OK;
+}
+
+static bn_status write_map_tiff(const bn_results_output *o, const bn_map *m)
+{
+    const size_t count = (size_t)m->n[0] * m->n[1];
+    char *path = NULL;
+    float *values = malloc((count + 1) * sizeof *values);
+    if (!values)
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for the map %s", m->name);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)m->values[i];
+    bn_status st = bn_output_dir_name(o->folder, &path, "%s.tif", m->name);
+    if (st == BN_OK)
+        st = bn_tiff_write(o->ctx, path, (const uint32_t[]){ m->n[0], m->n[1], 1 }, values, m->title);
+    free(path);
+    free(values);
+    return st;
 }
 
 /* One map of the results: a picture, and values for other programs. */
@@ -59,7 +77,7 @@ static bn_status write_map(const bn_results_output *o, const bn_map *m)
         st = bn_vtk_write(o->ctx, path, &image);
         free(path);
     }
-    return st;
+    return st == BN_OK && o->tiff ? write_map_tiff(o, m) : st;
 }
 
 static bn_status write_texts(const bn_results_output *o)

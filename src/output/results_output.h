@@ -8,10 +8,10 @@ typedef struct bn_results_output {
     bn_context *ctx;
     bn_sim *sim;
     bn_output_dir *folder;
-    bool pictures, vtk;
+    bool pictures, vtk, tiff;
 } bn_results_output;
 
-/* Tables as CSV, maps as pictures and VTK, texts, charts of the tables. The first failure counts, but the rest is
+/* Tables as CSV, maps as pictures, VTK and TIFF, texts, charts of the tables. The first failure counts, but the rest is
  * written all the same. */
 BN_CHECKED bn_status bn_results_output_write(const bn_results_output *);
 

@@ -79,7 +79,11 @@ static bool of_pixels(const bn_picture *p, int w, int h, double *values, double 
         for (int i = 0; i < w; i++) {
             const double shift = p->nodes ? 0 : 0.5, x = (i + 0.5) / w * (p->nodes ? p->n[0] - 1 : p->n[0]) - shift,
                          y = (j + 0.5) / h * (p->nodes ? p->n[1] - 1 : p->n[1]) - shift;
-            lines[j * w + i] = bn_raster_bilinear(p, p->contours.values, fmax(x, 0), fmax(y, 0));
+            const size_t nearest = (size_t)fmin(fmax(y, 0) + 0.5, p->n[1] - 1) * p->n[0] +
+                                   (size_t)fmin(fmax(x, 0) + 0.5, p->n[0] - 1);
+            /* directions have no mean across their turn */
+            lines[j * w + i] = p->contours.arrows ? p->contours.values[nearest]
+                                                  : bn_raster_bilinear(p, p->contours.values, fmax(x, 0), fmax(y, 0));
         }
     q.nodes = false;
     q.values = values;

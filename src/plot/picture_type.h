@@ -16,6 +16,7 @@ typedef struct bn_contours {
     size_t count;
     const char *label; /* "psi [m2 s-1]", named under the picture where there is a line; may be NULL */
     bool outlines;     /* borders of what is there: no numbers at the lines */
+    bool arrows; /* no lines: `values` are directions [rad] of arrows that are as long as the picture's values say */
 } bn_contours;
 
 /* A dashed line from side to side of the frame, upright at a place on the first axis or level at one on the second. */

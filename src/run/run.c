@@ -4,6 +4,7 @@
 
 #include "io/csv_read.h"
 #include "output/output.h"
+#include "output/trace.h"
 #include "run/report.h"
 #include "sim/checkpoint.h"
 #include "run/selftest.h"
@@ -237,11 +238,12 @@ static bool saves_at_end(const run *r, const char *why)
 static bool next_is_quiet(const run *r)
 {
     const unsigned long long next = bn_sim_now(r->sim).step + 1;
-    const double end = bn_case_real(r->config, "stop.time"), dt = bn_sim_last_step(r->sim)->dt;
+    const double end = bn_case_real(r->config, "stop.time"), dt = bn_sim_last_step(r->sim)->dt,
+                 known = bn_sim_plan(r->sim)->known_steps;
     return next % (unsigned long long)bn_case_int(r->config, "output.series_every") != 0 &&
            (r->save_every <= 0 || next % (unsigned long long)r->save_every != 0) &&
            (r->desc->steps < 0 || next < (unsigned long long)r->desc->steps) &&
-           (double)next < bn_plan_most_steps(bn_sim_plan(r->sim), r->config) &&
+           (double)next < bn_plan_most_steps(bn_sim_plan(r->sim), r->config) && (known <= 0 || (double)next < known) &&
            (end <= 0 || bn_sim_now(r->sim).time + 2 * dt < end);
 }
 
@@ -455,6 +457,8 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
         finish(&r, &st);
         if (desc->profile && r.device && first)
             bn_report_profile(r.sim, r.summary.bandwidth);
+        if (desc->profile && r.device && first && r.folder && st != BN_DEVICE)
+            then(&r, &st, bn_trace_write(ctx, r.device, r.folder));
         if (talk)
             bn_report_end(r.sim, &r.summary, bn_output_dir_path(r.folder));
     }

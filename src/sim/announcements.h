@@ -111,6 +111,7 @@ typedef struct bn_picture_desc {
     enum { BN_PICTURE_SEQUENTIAL, BN_PICTURE_DIVERGING, BN_PICTURE_CYCLIC } map;
     const char *contour_field;    /* contour lines of this field, or NULL */
     const char *contour_quantity; /* in the caption: "stream function ψ"; NULL: the field's name */
+    bool arrows; /* `field` has two components: its magnitude in colours and its direction as arrows; no lines */
     bool contour_outlines;        /* the lines are borders of what is there: their values are not named */
     const double *contour_levels; /* NULL: at most so many round ones */
     size_t contour_count;

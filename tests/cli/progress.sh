@@ -1,6 +1,6 @@
 #!/bin/sh
 # progress.sh: a step that takes long shows that it is at work, on a terminal and with --json; the first Ctrl-C is answered at
-# once, a second one leaves an end event; colours on a terminal alone, and none with NO_COLOR.
+# once, a second one leaves an end event; colours on a terminal alone, and none with NO_COLOR; the timeline of a profiled run.
 . tests/cli_lib.subr
 ok 'a long step, and Ctrl-C' python3 - "$BINNACLE" "$work" <<'PY'
 import os, pty, select, signal, sys, time
@@ -82,5 +82,19 @@ def says(**more):
     return said
 assert b"\033[1;31mbinnacle: \033[0mcan't open" in says(), says()
 assert b"\033" not in says(NO_COLOR="1"), says(NO_COLOR="1")
+PY
+# The timeline has every launch that the profile counts, with the same times, and none of a device's queue overlaps another.
+"$BINNACLE" run data/cases/flood/selftest.toml --profile --quiet --steps 3 --out "$work/profile" 2>"$work/log"
+ok 'a timeline' python3 - "$work/profile" <<'PY'
+import json, sys
+events = [e for e in json.load(open(sys.argv[1] + "/trace.json"))["traceEvents"] if e["ph"] == "X"]
+rows = json.load(open(sys.argv[1] + "/summary.json"))["profile"]
+assert any(e["tid"] == 1 for e in events), "no transfers"
+for row in rows:
+    mine = [e for e in events if e["name"] == row["kernel"]]
+    assert len(mine) == row["calls"], (row, len(mine))
+    assert abs(sum(e["dur"] for e in mine) - 1e6 * row["seconds"]) <= 1e-3 * len(mine), row  # clocks count nanoseconds
+kernels = sorted((e["ts"], e["ts"] + e["dur"]) for e in events if e["tid"] == 0)
+assert all(b[0] >= a[1] - 1e-2 for a, b in zip(kernels, kernels[1:]))  # a clock of 1e5 s in a double: 1.5e-11 s
 PY
 finish

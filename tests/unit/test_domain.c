@@ -308,8 +308,8 @@ START_TEST(a_write_behind_the_end_is_caught)
 }
 END_TEST
 
-/* Sum, sum of squares and largest magnitude of a field on one domain. */
-static void reduce_all(bn_context *ctx, const bn_domain_desc *desc, double results[3])
+/* Sum, sum of squares and largest magnitude of a field on one domain, and how many of its values are above a half. */
+static void reduce_all(bn_context *ctx, const bn_domain_desc *desc, double results[4])
 {
     bn_domain *domain;
     bn_field *f;
@@ -318,6 +318,7 @@ static void reduce_all(bn_context *ctx, const bn_domain_desc *desc, double resul
     OK(bn_field_fill(f, 0, bump, NULL));
     for (int op = BN_SUM; op <= BN_MAX_ABS; op++)
         OK(bn_reduce(f, 0, (bn_reduce_op)op, &results[op]));
+    OK(bn_reduce_above(f, 0, 0.5, &results[3]));
     bn_field_destroy(&f);
     bn_domain_destroy(&domain);
 }
@@ -333,7 +334,7 @@ START_TEST(sums_have_the_same_bits_everywhere)
             bn_domain_desc desc = { .grid = { .dims = 2, .n = { sizes[s][0], sizes[s][1], 1 }, .h = { 0.01, 0.1, 1 } },
                                     .precision = precision ? BN_DOUBLE : BN_SINGLE,
                                     .halo = 1 };
-            double expected[3], found[3];
+            double expected[4], found[4];
             reduce_all(ctx, &desc, expected); /* no device: the reference */
             for (size_t g = 0; g < 3; g++) {
                 desc.device = device;

@@ -299,7 +299,8 @@ static bn_status plan_series(const flood *s, bn_plan *p)
     BN_TRY(bn_plan_series(p, "time_steps", ""));
     BN_TRY(bn_plan_series(p, "time_step", "s"));
     BN_TRY(bn_plan_series(p, "wave_speed", "m s-1"));
-    return bn_plan_series(p, "volume", "m3");
+    BN_TRY(bn_plan_series(p, "volume", "m3"));
+    return bn_plan_series(p, "wet_area", "m2");
 }
 
 /* A text that lives as long as the plan. */

@@ -148,6 +148,10 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
     out->series[1] = s->now.dt_allowed;
     out->series[2] = clock[FLOOD_CLOCK_SPEED];
     out->series[3] = s->grid.area * depth;
+    double wet = (double)NAN;
+    if (!bn_sim_is_quiet(sim))
+        BN_TRY(bn_reduce_above(s->f.depth, 0, bn_case_real(bn_sim_case(sim), "output.wet"), &wet));
+    out->series[4] = s->grid.area * wet;
     return BN_OK;
 }
 

@@ -368,6 +368,13 @@ static bn_status plan_pictures(const flow *s, bn_plan *p)
         picture.contour_count = sizeof cavity_levels / sizeof *cavity_levels;
     }
     BN_TRY(bn_plan_picture(p, &picture));
+    BN_TRY(bn_plan_picture(p, &(bn_picture_desc){ .name = "velocity",
+                                                  .field = "velocity",
+                                                  .title = "Velocity",
+                                                  .quantity = "speed",
+                                                  .map = BN_PICTURE_SEQUENTIAL,
+                                                  .arrows = true,
+                                                  .hidden = s->border.solid }));
     if (s->config.a > 0) {
         picture.name = picture.field = "temperature";
         picture.title = "Temperature and streamlines";

@@ -1,5 +1,6 @@
-/* maxwell_structure.c: which material fills each cell: half spaces, layers with textured faces, boxes, spheres. A cell
- * has the material at its centre; with sharp borders an edge of the grid has the material at the edge's centre. */
+/* maxwell_structure.c: which material fills each cell: half spaces, layers with textured faces, cells of a file, boxes,
+ * spheres. A cell has the material at its centre; with sharp borders an edge of the grid has the material at the edge's
+ * centre. */
 #include "maxwell.h"
 
 #include <math.h>
@@ -191,6 +192,36 @@ static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell_model *m, co
     return BN_OK;
 }
 
+/* Materials from a file, cell by cell: numbers of the case's [[material]], from 1; 0 is none of them. */
+static bn_status build_file(const bn_case *c, bn_plan *p, maxwell_model *m, const sample *q)
+{
+    const size_t cells = (size_t)m->n[0] * m->n[1] * m->n[2], materials = bn_case_items(c, "material");
+    const bn_input *file;
+    int number[MAXWELL_MATERIALS];
+    if (!bn_case_text(c, "structure.file")[0])
+        return BN_OK;
+    for (size_t i = 0; i < materials && i < MAXWELL_MATERIALS; i++)
+        BN_TRY(material_of(c, p, m, "material.name", i, &number[i]));
+    BN_TRY(bn_plan_input(p, c,
+                         &(bn_input_desc){ .kind = BN_INPUT_VOLUME,
+                                           .key = "structure.file",
+                                           .array = bn_case_text(c, "structure.array") },
+                         &file));
+    if (memcmp(file->n, m->n, sizeof m->n) != 0)
+        return bn_case_reject(c, "structure.file", NULL, "%s has %u x %u x %u cells, the grid %u x %u x %u",
+                              bn_case_text(c, "structure.file"), file->n[0], file->n[1], file->n[2], m->n[0], m->n[1],
+                              m->n[2]);
+    for (size_t i = 0; i < cells; i++) {
+        const double value = file->values[i];
+        if (!(value >= 0 && value <= (double)materials && value < MAXWELL_MATERIALS && value == floor(value)))
+            return bn_case_reject(c, "structure.file", NULL, "%g of cell %zu, %zu, %zu is no number of a [[material]]",
+                                  value, i % m->n[0], i / m->n[0] % m->n[1], i / m->n[0] / m->n[1]);
+        if (value > 0)
+            q->of[i] = (uint8_t)number[(size_t)value - 1];
+    }
+    return BN_OK;
+}
+
 static bn_status build_boxes(const bn_case *c, bn_plan *p, maxwell_model *m, const sample *q)
 {
     for (size_t item = 0; item < bn_case_items(c, "box"); item++) {
@@ -282,6 +313,7 @@ static bn_status fill(const bn_case *c, bn_plan *p, maxwell_model *m, const samp
 {
     memset(q->of, m->structure.above, (size_t)m->n[0] * m->n[1] * m->n[2]);
     BN_TRY(build_layers(c, p, m, q));
+    BN_TRY(build_file(c, p, m, q));
     BN_TRY(build_boxes(c, p, m, q));
     return build_spheres(c, p, m, q);
 }

@@ -424,6 +424,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(plan_constants(s, p));
     BN_TRY(xray_plan_results(s, p));
     BN_TRY(bn_plan_series(p, "photons", ""));
+    if (xray_against_curve(s))
+        BN_TRY(bn_plan_series(p, "mqf", ""));
     bn_plan_steps(
         p, ceil((double)s->config.photons / ((double)s->config.rounds * s->config.cells[0] * s->config.cells[1])));
     return BN_OK;

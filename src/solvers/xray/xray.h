@@ -227,6 +227,8 @@ BN_CHECKED bn_status xray_plan_source(const bn_case *, xray *, bn_plan *);
 /* xray_measure.c */
 BN_CHECKED bn_status xray_plan_results(const xray *, bn_plan *);
 BN_CHECKED bn_status xray_measure(bn_sim *, void *state, bn_results *);
+/* The mean squared error of the cut along y, as the fields of the output are. */
+BN_CHECKED bn_status xray_cut_error(bn_sim *, const xray *, double *mqf);
 /* xray_fourier.c: the Fourier picture of the projected density, into the field "fourier". */
 BN_CHECKED bn_status xray_fourier(bn_sim *, xray *);
 
@@ -244,14 +246,14 @@ static inline bool xray_against_fft(const xray *s)
 }
 
 /* xray_step.c: what both engines do around a batch: its photons, whether the amplitude starts from zero, and the
- * report. */
+ * report, which needs the fields of the output where the cut has a closed form. */
 typedef struct xray_batch {
     uint64_t first, begin, end; /* begin: behind the photons of it that have been traced already */
     bool fresh;
     double time; /* of its middle, in a series */
 } xray_batch;
 xray_batch xray_next_batch(const xray *, unsigned long long step);
-void xray_report(const xray *, bn_step *out);
+BN_CHECKED bn_status xray_report(bn_sim *, const xray *, bn_step *out);
 extern const bn_engine xray_device;
 
 extern const bn_engine bn_xray_reference_single, bn_xray_reference_double;

@@ -117,6 +117,26 @@ static bn_status measure_cut(const xray *s, cut *c, const double *intensity, con
     return bn_result_table(results, "cut", columns, count, nx);
 }
 
+bn_status xray_cut_error(bn_sim *sim, const xray *s, double *mqf)
+{
+    const uint32_t nx = s->config.cells[0], middle = s->config.cells[1] / 2;
+    const bn_region row = { .first = { 0, middle, 0 }, .n = { nx, 1, 1 } };
+    double *measured = malloc(2 * nx * sizeof *measured), scale;
+    bool *used = calloc(nx, sizeof *used);
+    cut c = { .count = nx, .used = used };
+    bn_status st = measured && used ? bn_field_read_region(s->fields.intensity, 0, 1, &row, BN_AS_DOUBLES, measured)
+                                    : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the picture");
+    for (uint32_t i = 0; st == BN_OK && i < nx; i++) {
+        measured[nx + i] = pow(slits(s, sin(angle_of(s, i, 0))), 2);
+        used[i] = s->detector.directions[4 * ((size_t)middle * nx + i) + 3] != 0;
+    }
+    if (st == BN_OK)
+        *mqf = mean_square(&c, measured, measured + nx, &scale);
+    free(measured);
+    free(used);
+    return st;
+}
+
 /* The first orders of a grating on both sides, which differ where it is no mirror image of itself. Photons at random
  * leave an intensity that is distributed exponentially: its mean between the orders is its standard deviation too.
  * |mean of exp(i phi)|^2 of N photons is (I - N) / N^2. */
@@ -253,6 +273,34 @@ static bn_status describe_geometry(const xray *s, bn_results *results)
     return bn_result_text(results, "detector.poni", text);
 }
 
+/* The density seen along the light, from the entrance: the optical depth of each column. */
+static bn_status show_density(bn_sim *sim, const xray *s, bn_results *results)
+{
+    const xray_volume *v = &s->volume;
+    const size_t nx = v->n[0], columns = (size_t)v->n[1] * v->n[2];
+    double *depth = malloc(columns * sizeof *depth);
+    if (!depth)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to draw the density");
+    for (size_t c = 0; c < columns; c++) {
+        depth[c] = 0;
+        for (size_t i = 0; i < nx; i++)
+            depth[c] += v->whole[c * nx + i];
+    }
+    const bn_status st = bn_result_map(
+        results, &(bn_map){ .name = "density",
+                            .title = "Density along the light",
+                            .quantity = "optical depth",
+                            .unit = "",
+                            .axes = { "y", "z" },
+                            .n = { v->n[1], v->n[2] },
+                            .origin = { 0.5 * v->h[1] * (1 - (double)v->n[1]), 0.5 * v->h[2] * (1 - (double)v->n[2]) },
+                            .h = { v->h[1], v->h[2] },
+                            .values = depth,
+                            .cells = true });
+    free(depth);
+    return st;
+}
+
 bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
 {
     xray *s = state;
@@ -283,6 +331,7 @@ bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
     if (has_orders(s))
         BN_GO(measure_orders(s, intensity, hits, results));
     BN_GO(measure_rings(s, intensity, hits, c.hits + nx, results));
+    BN_GO(show_density(sim, s, results));
 out:
     free(values);
     free(used);

@@ -3,6 +3,7 @@
  * Boxes, spheres and borders: test_maxwell_equations.c. */
 #include "io/png_file.h"
 #include "io/volume.h"
+#include "io/vtk.h"
 #include "support_case.h"
 
 #include <stdio.h>
@@ -120,6 +121,74 @@ START_TEST(pictures_are_heights)
 }
 END_TEST
 
+/* Numbers of materials in legacy VTK, of text, and in an image of bytes in base64: 2 is the second material, 0 leaves
+ * the half spaces. A number that is none, and a grid of another size, are refused. */
+START_TEST(files_have_the_materials_of_cells)
+{
+    enum { NX = 3, NY = 2, NZ = 40, CELLS = NX * NY * NZ };
+    char folder[] = "/tmp/binnacle-maxwell-XXXXXX", path[2][64];
+    static uint8_t none[CELLS];
+    uint8_t numbers[CELLS];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path[0], sizeof path[0], "%s/m.vtk", folder);
+    snprintf(path[1], sizeof path[1], "%s/m.vti", folder);
+    FILE *legacy = fopen(path[0], "w");
+    ck_assert_ptr_nonnull(legacy);
+    fprintf(legacy,
+            "# vtk DataFile Version 3.0\nmaterials\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS %d %d %d\n"
+            "ORIGIN 0 0 0\nSPACING 40e-9 40e-9 40e-9\nCELL_DATA %d\nSCALARS material float 1\nLOOKUP_TABLE default\n",
+            NX + 1, NY + 1, NZ + 1, CELLS);
+    for (int i = 0; i < CELLS; i++) {
+        const int k = i / (NX * NY);
+        numbers[i] = k > 12 && k < 25 && i % 2 ? 2 : 0;
+        fprintf(legacy, "%d\n", numbers[i]);
+    }
+    ck_assert_int_eq(fclose(legacy), 0);
+    const bn_vtk_array arrays[2] = {
+        { .name = "other", .unit = "", .type = "UInt8", .components = 1, .data = none },
+        { .name = "material", .unit = "", .type = "UInt8", .components = 1, .data = numbers }
+    };
+    OK(bn_vtk_write(ctx, path[1],
+                    &(bn_vtk_image){ .dims = 3,
+                                     .n = { NX, NY, NZ },
+                                     .h = { 40e-9, 40e-9, 40e-9 },
+                                     .arrays = arrays,
+                                     .count = 2,
+                                     .title = "materials" }));
+    for (int f = 0; f < 2; f++) {
+        char structure[256];
+        snprintf(structure, sizeof structure, "top = 400e-9\nfile = \"%s\"\n%s", path[f],
+                 f ? "array = \"material\"\n" : "");
+        double *n = indices(NX, NY, NZ, structure, NULL);
+        for (int i = 0; i < CELLS; i++) {
+            const double expected = numbers[i] ? 1.4 : i / (NX * NY) < 10 ? 1.6 : 1.2;
+            ck_assert_msg((float)n[i] == (float)expected, "cell %d: n = %g, not %g", i, n[i], expected);
+        }
+        free(n);
+    }
+    for (int wrong = 0; wrong < 2; wrong++) {
+        char text[2048], structure[256];
+        bn_case *c = NULL;
+        bn_sim *sim = NULL;
+        snprintf(structure, sizeof structure, "top = 400e-9\nfile = \"%s\"\n", path[wrong]);
+        if (wrong) { /* no fourth material */
+            numbers[CELLS / 2] = 4;
+            OK(bn_vtk_write(
+                ctx, path[1],
+                &(bn_vtk_image){ .dims = 3, .n = { NX, NY, NZ }, .h = { 1, 1, 1 }, .arrays = arrays + 1, .count = 1 }));
+        }
+        snprintf(text, sizeof text, frame, wrong ? NX : NX + 1, NY, NZ, structure);
+        OK(bn_case_parse(ctx, "test", text, NULL, 0, &c));
+        ck_assert_int_eq(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim), BN_CASE);
+        bn_sim_destroy(&sim);
+        bn_case_destroy(&c);
+        bn_error_clear(ctx);
+        ck_assert_int_eq(unlink(path[wrong]), 0);
+    }
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 enum { SIDE = 96, HIGH = 64, POINTS = SIDE * SIDE, MEAN = 30 };
 
 /* Heights of a random face in cells about their mean: rms 6, correlation length 3. */
@@ -228,6 +297,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, layers_lie_under_each_other);
     tcase_add_test(tests, gratings_keep_their_mean_height);
     tcase_add_test(tests, pictures_are_heights);
+    tcase_add_test(tests, files_have_the_materials_of_cells);
     tcase_add_test(tests, random_faces_have_their_depth_and_correlation);
     tcase_add_test(tests, tables_are_linear_between_their_rows);
 }
