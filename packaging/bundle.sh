@@ -16,7 +16,12 @@ rm -rf "$top" "$top.tar.xz"
 mkdir -p "$top/bin" "$spare" "$top/share/binnacle/udunits" "$top/share/binnacle/fonts" "$top/share/doc"
 
 # HDF5 as an archive, where there is one: the shared one brings curl, and with it Kerberos and LDAP, to read files from the network.
+# Where the archive has that in it (Debian 13), its calls of curl find none.
 lean=$(printf '%s' "$LIBS" | sed 's/-lhdf5 /-l:libhdf5.a -lsz -ldl /')
+printf 'extern "C" void *bn_no_curl(void) { return 0; }\n' | $LINK -fPIC -x c++ -c -o "$BUILD/no_curl.o" -
+# shellcheck disable=SC2086 # lists
+lean="$BUILD/no_curl.o $lean $(LC_ALL=C $LINK -o "$top/bin/binnacle" $OBJECTS $lean 2>&1 |
+    sed -n "s/.*undefined reference to \`\(curl_[a-z_]*\)'.*/-Wl,--defsym=\1=bn_no_curl/p" | sort -u | tr '\n' ' ')"
 # shellcheck disable=SC2086 # lists
 $LINK -Wl,--gc-sections -o "$top/bin/binnacle" $OBJECTS $lean 2>/dev/null ||
     $LINK -o "$top/bin/binnacle" $OBJECTS $LIBS

@@ -12,9 +12,9 @@ for name in ("flow/cavity-re100", "maxwell/selftest", "xray/selftest", "flood/fl
     for device in (None, "reference"):
         with bn.Simulation(name, device=device) as sim:
             sim.step(2)
-            fields.append({field: sim[field][...] for field in sim})
+            fields.append({field: sim[field][...] for field in sim if sim[field].output})
     for field, values in fields[0].items():
         assert np.array_equal(values, fields[1][field], equal_nan=True), f"{name}: {field} differs from the reference"
-run = bn.run(bn.Case("flow/starter", {"grid.nodes": [33, 33]}), out="out/wheel", force=True)
+run = bn.run("bpm/slab", out="out/wheel", force=True)
 assert list(pathlib.Path("out/wheel/pictures").glob("*.png")), "no pictures"
 print(sys.version.split()[0], np.__version__, run)
