@@ -30,7 +30,7 @@ fi
 none=$(realpath "$BUILD")/no_curl
 mkdir -p "$none"
 hdf5=$(ldd "$top/bin/binnacle" | awk '/libhdf5/ { print $3 }')
-curl=$(objdump -p "$hdf5" | awk '$1 == "NEEDED" && /libcurl/ { print $2 }')
+curl=${hdf5:+$(objdump -p "$hdf5" | awk '$1 == "NEEDED" && /libcurl/ { print $2 }')}
 if [ -n "$curl" ]; then
     calls=$(nm -D --undefined-only "$hdf5" | awk '$2 ~ /^curl_/ { print $2 }') # curl_easy_init@CURL_OPENSSL_4
     printf '%s { global: curl_*; };\n' "$(printf '%s\n' "$calls" | sed -n '1s/.*@//p')" >"$none/map"
