@@ -15,24 +15,33 @@ command -v patchelf >/dev/null || { echo 'make bundle needs patchelf (package pa
 rm -rf "$top" "$top.tar.xz"
 mkdir -p "$top/bin" "$spare" "$top/share/binnacle/udunits" "$top/share/binnacle/fonts" "$top/share/doc"
 
-# HDF5 as an archive, where there is one: the shared one brings curl, and with it Kerberos and LDAP, to read files from the network.
-lean=$(printf '%s' "$LIBS" | sed 's/-lhdf5 /-l:libhdf5.a -lsz -ldl /')
 # shellcheck disable=SC2086 # lists
-$LINK -Wl,--gc-sections -o "$top/bin/binnacle" $OBJECTS $lean 2>/dev/null ||
-    $LINK -o "$top/bin/binnacle" $OBJECTS $LIBS
+$LINK -Wl,--gc-sections -o "$top/bin/binnacle" $OBJECTS $LIBS
 strip "$top/bin/binnacle"
 made=$top/bin/binnacle
 if [ -n "${TREE:-}" ]; then
     made=$top/lib/libbinnacle.so
     # shellcheck disable=SC2086 # lists
-    $LINK -shared -Wl,--gc-sections -Wl,--version-script=host/build/exports.map -o "$made" $LIBRARY $lean 2>/dev/null ||
-        $LINK -shared -Wl,--version-script=host/build/exports.map -o "$made" $LIBRARY $LIBS
+    $LINK -shared -Wl,--gc-sections -Wl,--version-script=host/build/exports.map -o "$made" $LIBRARY $LIBS
     strip --strip-unneeded "$made"
+fi
+
+# HDF5 reads files from the network by curl, which brings Kerberos and LDAP. Here another library takes its place and finds no network.
+none=$(realpath "$BUILD")/no_curl
+mkdir -p "$none"
+hdf5=$(ldd "$top/bin/binnacle" | awk '/libhdf5/ { print $3 }')
+curl=${hdf5:+$(objdump -p "$hdf5" | awk '$1 == "NEEDED" && /libcurl/ { print $2 }')}
+if [ -n "$curl" ]; then
+    calls=$(nm -D --undefined-only "$hdf5" | awk '$2 ~ /^curl_/ { print $2 }') # curl_easy_init@CURL_OPENSSL_4
+    printf '%s { global: curl_*; };\n' "$(printf '%s\n' "$calls" | sed -n '1s/.*@//p')" >"$none/map"
+    printf '%s\n' "$calls" | sed 's/@.*//; s/.*/extern "C" void *&(void) { return 0; }/' |
+        $LINK -shared -fPIC -Wl,-soname,libno-curl.so -Wl,--version-script="$none/map" -x c++ -o "$none/$curl" -
+    cp "$none/$curl" "$own/libno-curl.so"
 fi
 [ ! -f "$BUILD/binnacle-mpi.so" ] || strip -o "$own/binnacle-mpi.so" "$BUILD/binnacle-mpi.so" # the machine's MPI goes with it
 
 # Only glibc is required of a machine.
-ldd "$top/bin/binnacle" "$made" | awk '$2 == "=>" && $3 ~ "^/" { print $3 }' | sort -u |
+LD_LIBRARY_PATH=$none ldd "$top/bin/binnacle" "$made" | awk '$2 == "=>" && $3 ~ "^/" { print $3 }' | grep -v /no_curl/ | sort -u |
     grep -vE '/(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|nsl|anl|mvec))\.so' | while read -r library; do
     case ${library##*/} in
     libOpenCL.* | libstdc++.* | libgcc_s.* | libz.* | libzstd.* | liblzma.* | libexpat.* | libX* | libxcb* | libbsd.* | libmd.*)
@@ -43,13 +52,13 @@ ldd "$top/bin/binnacle" "$made" | awk '$2 == "=>" && $3 ~ "^/" { print $3 }' | s
     chmod 644 "$folder/${library##*/}"
     strip --strip-unneeded "$folder/${library##*/}"
     patchelf --set-rpath "$path" "$folder/${library##*/}"
+    [ -z "$curl" ] || patchelf --replace-needed "$curl" libno-curl.so "$folder/${library##*/}" # alone: patchelf 0.14 does one thing
     # Who made it and under which terms, where packages tell.
     package=$(dpkg -S "$(readlink -f "$library")" 2>/dev/null | sed -n '1s/:.*//p')
     [ ! -f "/usr/share/doc/$package/copyright" ] || cp -L "/usr/share/doc/$package/copyright" "$top/share/doc/$package.txt"
 done
 patchelf --set-rpath '$ORIGIN/../lib/binnacle':$system:'$ORIGIN/../lib/binnacle/spare' "$top/bin/binnacle"
 [ -z "${TREE:-}" ] || patchelf --set-rpath '$ORIGIN/binnacle':$system:'$ORIGIN/binnacle/spare' "$made"
-[ ! -f /usr/share/doc/libhdf5-dev/copyright ] || cp /usr/share/doc/libhdf5-dev/copyright "$top/share/doc/libhdf5.txt"
 
 # The database of units, as the library here knows it; a font, so that pictures have their words.
 units=

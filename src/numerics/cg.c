@@ -18,11 +18,9 @@ static const bn_kernel_desc kernel_table[CG_KERNELS] = {
     [CG_DOT] = { "cg_dot", BN_PER_BLOCK, { .reads = 2, .writes = 0, .flops = 2 } },
 };
 
-/* Whether a system launches a kernel: compilers take a tenth of a second for each. */
-static bool launches(const bn_cg_desc *d, int kernel)
-{
-    return kernel == CG_DOT ? d->preconditioner != NULL : kernel < CG_DIRECTION || !d->checks;
-}
+/* Whether a system has a kernel: compilers take a tenth of a second for each. Those that iterate have all, so that they
+ * share one program. */
+static bool has(const bn_cg_desc *d, int kernel) { return kernel < CG_DIRECTION || !d->checks; }
 
 struct bn_cg {
     bn_domain *domain;
@@ -65,11 +63,11 @@ bn_status bn_cg_create(bn_domain *domain, const bn_cg_desc *desc, bn_cg **out)
     bn_define left_out[CG_KERNELS];
     size_t count = 0;
     for (int k = 0; k < CG_KERNELS; k++)
-        if (!launches(desc, k))
+        if (!has(desc, k))
             left_out[count++] = (bn_define){ .name = kernel_table[k].name, .kind = BN_DEF_LEFT_OUT };
     BN_GO(bn_program_build(domain, "cg", left_out, count, &cg->program));
     for (int k = 0; k < CG_KERNELS; k++)
-        if (launches(desc, k))
+        if (has(desc, k))
             BN_GO(bn_kernel_find(cg->program, &kernel_table[k], &cg->kernels[k]));
     BN_GO(create_scalars(cg));
     BN_GO(bn_field_zero(desc->p)); /* the first direction is z + 0 p: p must be a number */

@@ -77,10 +77,11 @@ static void add_values(bn_context *ctx, bn_sim *sim, const bn_case *c, const cha
 void choose_optimiser(int boxes, const char *file)
 {
     static const char *const transforms[] = { "flow/fft.", "flow/folded.", "flow/step." };
+    const char *plain = getenv("BN_TEST_PLAIN"); /* tests/run.sh; NULL: the suite runs alone */
     bool off = boxes > 1 && !long_tests();
     for (size_t i = 0; i < sizeof transforms / sizeof *transforms; i++)
         off = off && !strstr(file, transforms[i]);
-    ck_assert_int_eq(setenv("POCL_EXTRA_BUILD_FLAGS", off ? "-cl-opt-disable" : "", 1), 0);
+    ck_assert_int_eq(setenv("POCL_EXTRA_BUILD_FLAGS", off && plain ? plain : "", 1), 0);
 }
 
 static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, const char *precision, outcome *out)
