@@ -50,7 +50,7 @@ else
 fi
 # What makes PoCL compile without its optimiser; PoCL 6 aborts at flood's kernels then (isAutomaticLocal).
 BN_TEST_PLAIN=
-case $("$BINNACLE" devices 2>/dev/null) in *' '3.*) BN_TEST_PLAIN=-cl-opt-disable ;; esac
+case $("$BINNACLE" devices 2>/dev/null | awk '$1 == "*" { print $NF }') in 3.*) BN_TEST_PLAIN=-cl-opt-disable ;; esac
 export BN_TEST_PLAIN
 # For tests that open our files with VTK: the Python that has it.
 for python in python3 /usr/bin/python3; do
