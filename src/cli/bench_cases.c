@@ -58,7 +58,7 @@
     "[initial]\ntemperature=0.5\n" FOREVER
 #define SQUARES                                                                                              \
     "[case]\nsolver='flood'\n[grid]\nkind='square'\nspacing=1\n[initial]\nkind='circle'\nlevels=[2.5,0.5]\n" \
-    "[time]\ninterval=10\n[solver]\nblocks='all'\n" FOREVER
+    "[time]\ninterval=10\n" FOREVER
 #define YEE                                                                                                         \
     "[case]\nsolver='maxwell'\n[grid]\nspacing='10 nm'\n[light]\nwavelength='600 nm'\n[[material]]\nname='glass'\n" \
     "n=1.5\n[[box]]\nmaterial='glass'\nfrom=[1e-7,1e-7,2e-7]\nto=[3e-7,3e-7,3e-7]\n[solver]\nwatch_every="          \

@@ -22,19 +22,21 @@ typedef struct needs {
 static needs needs_of(const bn_plan *p, const bn_case *c)
 {
     needs n = { .points = 1 };
-    double real = p->precision == BN_DOUBLE ? 8 : 4, per_point = 0;
+    double real = p->precision == BN_DOUBLE ? 8 : 4, per_time = 0;
     n.device = bn_plan_device_bytes(p, &n.largest);
     n.host = bn_plan_host_bytes(p);
     for (int k = 0; k < p->grid.dims; k++)
         n.points *= (double)p->grid.n[k];
     n.steps = bn_check_steps(p, c, 0, 0, 0, &n.end);
-    for (size_t f = 0; f < p->field_count; f++)
+    for (size_t f = 0; f < p->field_count; f++) {
+        const uint32_t *own = bn_plan_grid_of(p, &p->fields[f])->n;
         if (p->fields[f].role & BN_OUTPUT)
-            per_point += real * (p->fields[f].type == BN_T_REAL2 ? 2 : 1) *
-                         (p->fields[f].components > 0 ? p->fields[f].components : 1);
+            per_time += real * (p->fields[f].type == BN_T_REAL2 ? 2 : 1) * own[0] * own[1] * own[2] *
+                        (p->fields[f].components > 0 ? p->fields[f].components : 1);
+    }
     long long every = bn_case_int(c, "output.every");
     n.outputs = (every > 0 ? floor(n.steps / (double)every) : 1) + (bn_case_bool(c, "output.first") ? 1 : 0);
-    double bytes = bn_case_bool(c, "output.vtk") ? n.outputs * n.points * per_point * 4 / 3 : 0; /* base64 */
+    double bytes = bn_case_bool(c, "output.vtk") ? n.outputs * per_time * 4 / 3 : 0; /* base64 */
     n.output = bytes < 9e18 ? (uint64_t)bytes : INT64_MAX;
     return n;
 }

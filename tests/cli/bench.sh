@@ -127,4 +127,14 @@ rows = json.load(open(sys.argv[1]))["devices"][0]["default_vs_tuned"]
 assert {r["solver"] for r in rows} == {"flow", "maxwell", "flood", "bpm", "xray"}, rows
 assert all(r["trouble"] is None and r["ratio"] > 0 for r in rows), rows' "$work/tuned.json"
 fi
+if [ -n "${BN_TEST_LONG:-}" ]; then # every case of the suite is one that its solver takes
+    "$b" bench --suite peers --quick --size 64 --precision single --quiet --json >"$work/peers.json" 2>"$work/err"
+    ok '--suite peers exits 0' test $? = 0
+    ok '... fits' python3 tests/cli/fits.py "$work/peers.json" "$root/data/schemas/bench.json"
+    ok '... has all solvers' python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["devices"][0]["rows"]
+assert {r["solver"] for r in rows} == {"flow", "maxwell", "flood", "bpm", "xray"}, rows
+assert all(r["trouble"] is None for r in rows), rows' "$work/peers.json"
+fi
 finish
