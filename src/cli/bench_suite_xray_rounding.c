@@ -111,7 +111,7 @@ bn_status bn_suite_xray_figure_5_5(const bn_suite *s)
                                          (long double)cells[3] + (long double)Y);
         most[0] = fmax(most[0], turns * magnitude(single - n));
         most[1] = fmax(most[1], turns * magnitude(twice - n));
-        most[2] = fmax(most[2], integer_error((long double)n * (long double)(cell / wavelength)));
+        most[2] = fmax(most[2], integer_error((long double)n * (long double)(u * cell / wavelength)));
         if (n % (STEPS / POINTS) != 0)
             continue;
         BN_TRY(bn_suite_point(s, "single", 1e6 * cell * n, (double)NAN, most[0], "rad"));

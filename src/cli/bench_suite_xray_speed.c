@@ -35,13 +35,16 @@ static int by_begin(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The last events as a line for each name, which is up while it runs. */
+/* Events around the end of the last photons as a line for each name, which is up while it runs. */
 static bn_status add_last(const bn_suite *s, json_t *const *events, size_t count)
 {
-    enum { LAST = 24, NAMES = 12 };
+    enum { LAST = 12, NAMES = 12 };
     const char *names[NAMES];
-    size_t known = 0, first = count > LAST ? count - LAST : 0;
-    for (size_t i = first; i < count; i++) {
+    size_t known = 0, first = count;
+    while (first > 0 && strcmp(json_string_value(json_object_get(events[first - 1], "name")), "xray_trace") != 0)
+        first--;
+    first = first > 4 ? first - 4 : 0;
+    for (size_t i = first; i < count && i < first + LAST; i++) {
         const char *name = json_string_value(json_object_get(events[i], "name"));
         const double from = 1e-3 * (bn_json_number(events[i], "ts") - bn_json_number(events[first], "ts")),
                      to = from + 1e-3 * bn_json_number(events[i], "dur");
