@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kills.py KILLS [--seed N] [--jobs N] [--seconds S] [--kind KIND] [--boxes N] [CASE...]: runs that end at
-random moments, and that are gone on with, end with the files of an undisturbed one, byte for byte (tests/cli/checkpoints/compare.py), and leave
-nothing half-written.
+random moments, and that are gone on with, end with the files of an undisturbed one, byte for byte
+(tests/cli/checkpoints/compare.py), and leave nothing half-written.
 
 KIND signals: by SIGKILL, SIGTERM or SIGINT                     KILLS for each case of tests/cli/checkpoints
      power:   by SIGKILL, after which the folder is what a disk may hold then (power.c): every name and byte that was
