@@ -18,15 +18,17 @@ typedef struct damage {
 static void look(const damage *d, const char *precision)
 {
     char path[64];
+    bn_device *device;
     bn_case *c;
     bn_sim *sim;
+    OK(bn_device_open(ctx, "auto", false, &device));
     snprintf(path, sizeof path, "data/cases/%s/selftest.toml", d->solver);
     OK(bn_case_read(ctx, path, (const char *const[]){ precision, d->key, d->other_key },
                     d->other_key ? 3
                     : d->key     ? 2
                                  : 1,
                     &c));
-    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim));
+    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
     bn_sim_guard(sim, 1);
     OK(bn_sim_step(sim));
     const bn_sim_field_info *f = bn_sim_field_at(sim, 0);
@@ -52,6 +54,7 @@ static void look(const damage *d, const char *precision)
     bn_error_clear(ctx);
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
+    bn_device_close(&device);
 }
 
 START_TEST(what_is_conserved)
