@@ -19,6 +19,8 @@
 static const bn_kernel_desc pack_kernel = { "fft_pack", BN_PER_CELL, { 2, 2, 0 } };
 static const bn_kernel_desc unpack_kernel = { "fft_unpack", BN_PER_CELL, { 2, 2, 2 } };
 
+enum { BN_CLFFT_WORK_GROUP = 64 }; /* the smallest that it makes kernels for */
+
 struct bn_fft {
     bn_domain *domain;
     size_t n[3], points; /* of the field */
@@ -141,6 +143,9 @@ static bn_status create_on_device(bn_fft *f)
 {
     bn_domain *d = f->domain;
     const size_t bytes = 2 * f->points * bn_domain_real_bytes(d);
+    if (d->device->info.max_work_group < BN_CLFFT_WORK_GROUP) /* it would end the process */
+        return bn_fail(d->ctx, BN_DEVICE, "clFFT needs work-groups of %d work-items, %s has %zu", BN_CLFFT_WORK_GROUP,
+                       d->device->info.name, d->device->info.max_work_group);
     if (d->box_count != 1)
         return bn_fail(d->ctx, BN_USAGE, "a Fourier transform needs the grid in one box, not %zu", d->box_count);
     BN_TRY(bn_program_build(d, "fft", NULL, 0, &f->program));

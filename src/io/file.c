@@ -315,11 +315,16 @@ bn_status bn_file_read(bn_context *ctx, const char *path, size_t limit, char **d
     return error ? not_read(ctx, path, error) : BN_OK;
 }
 
-/* One mkdir that takes an existing folder for success; 0 or the error. */
+/* One mkdir that takes an existing folder for success; 0 or the error. The name of a new one is synced: what is synced
+ * in it is lost with it. */
 static int folder_make(const char *path)
 {
-    if (mkdir(path, 0777) == 0)
-        return 0;
+    if (mkdir(path, 0777) == 0) {
+        char *above = folder_of(path);
+        const int failed = above ? sync_folder(above) : ENOMEM;
+        free(above);
+        return failed;
+    }
     const int error = errno;
     struct stat info;
     if (stat(path, &info) != 0)

@@ -73,7 +73,8 @@ static bn_status find_lattice(layer *l, bool hexagons, bn_vtk_image *out)
             l->x[f] = i; /* from here on indices */
             l->y[f] = j;
         }
-    if ((uint64_t)out->n[0] * out->n[1] > 1u << 30)
+    /* A few faces far apart, as a damaged file has them, do not make a large image. */
+    if ((uint64_t)out->n[0] * out->n[1] > (1u << 20) + 256 * (uint64_t)l->faces)
         return refuse(l);
     for (size_t f = 0; f < l->faces; f++)
         l->at[f] = (size_t)l->y[f] * out->n[0] + (size_t)l->x[f];
@@ -151,6 +152,10 @@ bn_status bn_ugrid_read(bn_context *ctx, const char *path, size_t which, bn_vtk_
     }
     bn_netcdf_get(l.nc, bn_netcdf_find(l.nc, "mesh2d_face_x"), 0, 0, l.faces, l.x);
     bn_netcdf_get(l.nc, bn_netcdf_find(l.nc, "mesh2d_face_y"), 0, 0, l.faces, l.y);
+    if (bn_netcdf_error(l.nc)) { /* before what was not read is sorted */
+        st = bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(bn_netcdf_error(l.nc)));
+        goto out;
+    }
     const size_t corners = bn_netcdf_describe(l.nc, bn_netcdf_find(l.nc, "mesh2d_face_nodes")).count;
     BN_GO(find_lattice(&l, corners == 6 * l.faces, out));
     bn_netcdf_get(l.nc, bn_netcdf_find(l.nc, "time"), which, 0, 1, &out->time);

@@ -154,10 +154,10 @@ static bn_status compare(bn_sim *sim, const known *a, const known *b)
 /* What was wrong in all that both steps had in common, fields in between them too, moves what the scheme conserves. */
 static bn_status look_at_balance(bn_sim *sim)
 {
-    const double limit = sim->solver->balance_limit[sim->plan->precision == BN_DOUBLE];
+    const double limit = sim->solver->balance ? sim->solver->balance_limit(sim, sim->state) : HUGE_VAL;
     bn_results *r = NULL;
     bn_status st = BN_OK;
-    if (!sim->solver->balance)
+    if (isinf(limit))
         return BN_OK;
     BN_TRY(bn_results_create(sim->plan, &r));
     BN_GO(sim->solver->measure(sim, sim->state, r));

@@ -73,10 +73,10 @@ typedef struct bn_solver {
      * on either engine: each reads what the other wrote. */
     bn_status (*serialize)(bn_sim *, void *state, bn_checkpoint_state *);
     const bn_variant *variants; /* optional; ends with a NULL key */
-    /* optional: a result that the scheme keeps at 0, and how far rounding takes it there, by bn_precision; --guard
-     * looks. */
+    /* optional: a result that the scheme keeps at 0, and how far rounding may have taken it by now; HUGE_VAL: nothing
+     * keeps it in this case. --guard looks. */
     const char *balance;
-    double balance_limit[2];
+    double (*balance_limit)(const bn_sim *, const void *state);
     /* optional: whole constants in which the self-test cases of a run agree with it (bn_plan_needs), since they make
      * other kernels. Ends with NULL. */
     const char *const *selftest_constants;

@@ -4,8 +4,9 @@
  *     BN_SKIP=KERNEL              launches of that kernel do nothing
  *     BN_FLIP=read:N:SEED         a bit of what the N-th read gives is turned over; SEED says which
  *     BN_FLIP=device:N:SEED       a bit of some buffer is, before the N-th launch of a kernel
- *     BN_PRETEND=fp64,atomics,images,local,groups,buffers  devices without double precision, 64-bit atomics, images;
- *                                 with 32 KiB of local memory, work-groups of 64, buffers of 256 MiB */
+ *     BN_PRETEND=fp64,atomics,images,local,groups,buffers,lone,unit,constants  devices without double precision, 64-bit
+ *                                 atomics, images; with 32 KiB of local memory, work-groups of 64, buffers of 256 MiB;
+ *                                 work-groups of one work-item, one compute unit, 4 KiB of constant memory */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -285,6 +286,12 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id d, cl_device_info i
         LOWER(cl_ulong, (cl_ulong)256 << 20);
     if ((info == CL_DEVICE_MAX_WORK_GROUP_SIZE || info == CL_DEVICE_MAX_WORK_ITEM_SIZES) && pretends("groups"))
         LOWER(size_t, 64);
+    if ((info == CL_DEVICE_MAX_WORK_GROUP_SIZE || info == CL_DEVICE_MAX_WORK_ITEM_SIZES) && pretends("lone"))
+        LOWER(size_t, 1);
+    if (info == CL_DEVICE_MAX_COMPUTE_UNITS && pretends("unit"))
+        LOWER(cl_uint, 1);
+    if (info == CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE && pretends("constants"))
+        LOWER(cl_ulong, 4096);
     if (info == CL_DEVICE_DOUBLE_FP_CONFIG && pretends("fp64"))
         LOWER(cl_device_fp_config, 0);
     if (info == CL_DEVICE_IMAGE_SUPPORT && value && pretends("images"))
@@ -308,7 +315,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel k, cl_device_
     if (fault("clGetKernelWorkGroupInfo", &code))
         return code;
     const cl_int answer = REAL(clGetKernelWorkGroupInfo)(k, d, info, bytes, value, r);
-    if (answer == CL_SUCCESS && info == CL_KERNEL_WORK_GROUP_SIZE && pretends("groups"))
-        LOWER(size_t, 64);
+    if (answer == CL_SUCCESS && info == CL_KERNEL_WORK_GROUP_SIZE && (pretends("groups") || pretends("lone")))
+        LOWER(size_t, pretends("lone") ? 1 : 64);
     return answer;
 }

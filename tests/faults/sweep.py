@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""sweep.py KIND [COUNT] [--seed N] [--jobs N] [--seconds S]: calls that fail, one after the other; COUNT of them (0: all),
-chosen by the seed, so many at once, none begun after so many seconds.
+"""sweep.py KIND [COUNT] [--seed N] [--jobs N] [--seconds S] [--hang S] [--only WORD]: calls that fail, one after
+the other; COUNT of them (0: all), chosen by the seed, so many at once, of commands or solvers with that word, none begun
+after so many seconds; what takes longer than --hang (60) hangs.
 
 KIND files:    the n-th open, read, write, fsync, rename, close, mkdir, unlink or mmap below a folder, in run, resume,
-               plot and check (files.c)
+               plot, sweep and check, of every kind of output (files.c)
      opencl:   the n-th call of each function, once or from then on, in a run of every solver (opencl.c)
      kernels:  a kernel whose launches do nothing: some self-test case of its solver must tell
-     pretend:  devices without double precision, 64-bit atomics or images, with little local memory, small work-groups or
-               buffers: the same bits
+     pretend:  devices without double precision, 64-bit atomics or images, with little local or constant memory, small
+               work-groups or buffers, one compute unit: the same bits, in both precisions
      flips:    a bit that turns over in what is read from a device, or on it, in runs as they are and with --guard 1
 
 Demanded: a documented exit code, a message with the reason, nothing half-written under its final name, no false success;
@@ -19,9 +20,11 @@ import argparse, concurrent.futures, errno, json, os, queue, random, re, shutil,
 parser = argparse.ArgumentParser()
 parser.add_argument("kind", choices=["files", "opencl", "pretend", "kernels", "flips"])
 parser.add_argument("count", type=int, nargs="?", default=0)
+parser.add_argument("--only", default="")
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--jobs", type=int, default=1)
 parser.add_argument("--seconds", type=float, default=1e9)
+parser.add_argument("--hang", type=float, default=60)  # of a run that compiles; others take less than a second
 a = parser.parse_args()
 begun, longest = time.time(), 0
 rnd = random.Random(a.seed)
@@ -37,7 +40,10 @@ selftests = {s: sorted(f"{root}/data/cases/{s}/{f}" for f in os.listdir(f"{root}
              for s in cases}
 few = {"flow": 3, "flood": 2, "maxwell": 3, "xray": 2, "bpm": 2}  # steps
 exits = {0, 1, 2, 3, 4, 5, 6}
-SECONDS = 60  # a hang; runs take less than a second
+
+
+def only(name):
+    return a.only in name
 
 
 def go(arguments, shim=None, **more):
@@ -48,7 +54,7 @@ def go(arguments, shim=None, **more):
     start = time.time()
     try:
         p = subprocess.run([program, *arguments], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                           errors="replace", timeout=SECONDS, check=False)
+                           errors="replace", timeout=a.hang, check=False)
         return p.returncode, p.stderr
     except subprocess.TimeoutExpired:
         return "hang", ""
@@ -74,7 +80,8 @@ def hashes(files):
 
 def half(name, data, whole):
     """Whether a file under its final name is not whole."""
-    ends = {".png": b"IEND\xaeB`\x82", ".vti": b"</VTKFile>\n", ".vtu": b"</VTKFile>\n", ".pvd": b"</VTKFile>\n", ".csv": b"\n"}
+    ends = {".png": b"IEND\xaeB`\x82", ".vti": b"</VTKFile>\n", ".vtu": b"</VTKFile>\n", ".pvd": b"</VTKFile>\n", ".csv": b"\n",
+            ".svg": b"</svg>\n", ".pdf": b"%%EOF\n"}
     base, ending = os.path.basename(name), os.path.splitext(name)[1]
     if base.startswith(".binnacle"):
         return False
@@ -83,6 +90,10 @@ def half(name, data, whole):
             json.loads(data)
         except ValueError:
             return True
+    if ending == ".nc" and data != whole.get(name):  # of fewer times, perhaps: those have to be there
+        with open(here.work + "/half.nc", "wb") as f:
+            f.write(data)
+        return go(["plot", here.work + "/half.nc", "--out", here.work + "/half"])[0] != 0
     if ending in (".h5", ".tif"):
         return len(data) == 0 or (name in whole and len(data) != len(whole[name]))
     return len(data) == 0 or not data.endswith(ends.get(ending, b""))
@@ -142,20 +153,28 @@ def sweep_files():
     all_files = ["--set", "output.every=1", "--set", "output.tiff=true", "--set", "output.hdf5=true"]
     errors = {"open": "ENOSPC EIO EMFILE EINTR", "read": "EIO EINTR", "write": "ENOSPC EIO EINTR SHORT", "fsync": "EIO ENOSPC EINTR",
               "rename": "ENOSPC EIO", "close": "EIO ENOSPC EINTR", "mkdir": "ENOSPC", "unlink": "EIO", "mmap": "ENOMEM"}
-    before = {"run": None, "resume": top + "/begun", "plot": None, "check": None}
+    before = dict.fromkeys(["run", "resume", "plot", "svg", "pdf", "mesh", "sweep", "check"])
+    before["resume"] = top + "/begun"
 
     def command(name):
-        case, quiet = here.work + "/case.toml", ["--out", here.work + "/out", "-q", "--reference"]
+        case, quiet = here.work + "/flow.toml", ["--out", here.work + "/out", "-q", "--reference"]
+        plot = ["plot", here.work + "/plotted.vti", "--out", here.work + "/out"]
         return {"run": ["run", case, *quiet, "--steps", "2", "--checkpoint-every", "1", *all_files],
                 "resume": ["run", case, *quiet, "--resume", "--checkpoint-every", "1", *all_files],
-                "plot": ["plot", here.work + "/plotted.vti", "--out", here.work + "/out"],
+                "plot": plot,
+                "svg": [*plot, "--format", "svg"],
+                "pdf": [*plot, "--format", "pdf"],
+                "mesh": ["run", here.work + "/flood.toml", *quiet, "--steps", "2", "--set", "output.every=1", "--set",
+                         "output.ugrid=true", "--set", "output.vtk=false", "--set", "output.pictures=false"],
+                "sweep": ["sweep", case, *quiet, "--steps", "1", "--vary", "fluid.viscosity=0.1,0.2"],
                 "check": ["check", case]}[name]
 
     def fresh(name):
         out = here.work + "/out"
         shutil.rmtree(out, ignore_errors=True)
-        if not os.path.exists(here.work + "/case.toml"):
-            shutil.copy(cases["flow"], here.work + "/case.toml")
+        for s in ("flow", "flood"):
+            if not os.path.exists(f"{here.work}/{s}.toml"):
+                shutil.copy(cases[s], f"{here.work}/{s}.toml")
         if os.path.exists(top + "/plotted.vti"):
             shutil.copy(top + "/plotted.vti", here.work)
         if before[name]:
@@ -169,7 +188,7 @@ def sweep_files():
     shutil.copytree(out, top + "/begun")
     shutil.copy(next(f"{out}/fields/{f}" for f in sorted(os.listdir(out + "/fields")) if f.endswith(".vti")), top + "/plotted.vti")
     jobs, whole = [], {}
-    for name in before:
+    for name in filter(only, before):
         fresh(name)
         code, error = go(command(name), "files", BN_FAULT_UNDER=here.work, BN_FAULT_COUNT=here.work + "/count")
         assert code == 0 or (code == 4 and name == "resume"), (name, code, error)
@@ -201,7 +220,7 @@ def sweep_files():
             if missing:
                 why.append("success without " + " ".join(missing))
             other = sorted(f for f, data in files.items() if f in whole[name][1] and data != whole[name][1][f]
-                           and not re.search(r"summary.json|report.html|lock$|checkpoint/|\.h5$", f))  # these hold dates
+                           and not re.search(r"summary.json|report.html|lock$|checkpoint/|\.(h5|pdf)$|sweep.csv", f))  # these hold dates
             if other:
                 why.append("success with other " + " ".join(other))
             if hit and call in ("write", "fsync", "rename") and e not in ("EINTR", "SHORT"):
@@ -221,8 +240,16 @@ codes = {-5: "CL_OUT_OF_RESOURCES", -4: "CL_MEM_OBJECT_ALLOCATION_FAILURE", -2: 
          -6: "CL_OUT_OF_HOST_MEMORY", -36: "CL_INVALID_COMMAND_QUEUE", -9999: "-9999"}
 
 
+more_cases = {f"{s}/{c}": f"{root}/data/cases/{s}/selftest-{c}.toml"
+              for s, c in (("flow", "step"), ("flow", "fft"), ("flow", "newton"), ("flood", "rain"), ("flood", "order-2"), ("bpm", "space"))}
+
+
 def command(s, out):
-    return ["run", cases[s], "--out", out, "-q", "--force", "--steps", str(few[s]), "--checkpoint-every", "1", "--set",
+    if s == "optimize":
+        return ["sweep", cases["flow"], "--out", out, "-q", "--steps", "1", "--vary", "fluid.viscosity=0.1:0.3", "--optimize",
+                "psi_max=max", "--evaluations", "2"]
+    s, case = s.split("/")[0], {**cases, **more_cases}[s]
+    return ["run", case, "--out", out, "-q", "--force", "--steps", str(few[s]), "--checkpoint-every", "1", "--set",
             "output.pictures=false"]
 
 
@@ -239,7 +266,7 @@ def counted(s, *more):
 def sweep_opencl():
     jobs, whole = [], {}
     take_folder()
-    for s in cases:
+    for s in filter(only, [*cases, *more_cases, "optimize"]):
         code, files, calls = counted(s)
         whole[s] = (code, hashes(files))
         for call, n in calls:
@@ -264,6 +291,8 @@ def sweep_opencl():
         if code == whole[s][0]:
             if hashes(files) != whole[s][1]:
                 why.append("success with other bits")
+        elif s == "optimize":  # points are processes; one that fails is a row with its reason
+            pass
         elif hit and code != 3:
             why.append("not exit 3: " + " / ".join(error.strip().split("\n"))[-300:])
         elif hit and codes[e] not in error:
@@ -276,40 +305,42 @@ def sweep_opencl():
 
 
 def sweep_pretend():
-    facts = ["fp64", "atomics", "images", "local", "groups", "buffers"]
+    facts = ["fp64", "atomics", "images", "local", "groups", "buffers", "lone", "unit", "constants"]
     lacks = [[f for b, f in enumerate(facts) if bits >> b & 1] for bits in range(1, 1 << len(facts))]
-    every = [case for s in cases for case in selftests[s]]
-    whole, guards = {}, {case: threading.Lock() for case in every}
+    every = [case for s in filter(only, cases) for case in selftests[s]]
+    whole, guards = {}, {(case, p): threading.Lock() for case in every for p in ("single", "double")}
 
-    def judged(case, lack, more):
+    def judged(case, precision, lack, more):
         out, s = here.work + "/out", case.split("/")[-2]
         command = ["run", case, "--out", out, "-q", "--force", "--steps", str(few[s]), "--set", "output.pictures=false",
-                   "--set", "case.precision=\"single\""]
-        with guards[case]:
-            if case not in whole:
+                   "--set", f"case.precision=\"{precision}\""]
+        key = case, precision
+        with guards[key]:
+            if key not in whole:
                 code, error = go(command)
-                whole[case] = (code, hashes(tree(out)))
-                assert code in (0, 4), (case, error)
+                whole[key] = (code, hashes(tree(out)))
+                assert code in (0, 4), (case, code, error)
         shutil.rmtree(out, ignore_errors=True)
         code, error = go(command + more, "opencl", BN_PRETEND=",".join(lack))
         why = []
         ends_well(code, error, why)
-        if code == whole[case][0] and hashes(tree(out)) != whole[case][1]:
+        if code == whole[key][0] and hashes(tree(out)) != whole[key][1]:
             why.append("other bits")
-        if code != whole[case][0] and code not in (2, 3):
+        if code != whole[key][0] and code not in (2, 3):
             why.append(f"exit {code}: {error.strip()[-300:]}")
         if code == 3 and "report" in error:
             why.append(error.strip()[-300:])
-        judge(why, f"{case} BN_PRETEND={','.join(lack)} {' '.join(more)}: exit {code}")
+        judge(why, f"{case} {precision} BN_PRETEND={','.join(lack)} {' '.join(more)}: exit {code}")
 
-    each([(case, lack, more) for case in every for lack in lacks for more in ([], ["--boxes", "2"], ["--boxes", "3"])], judged)
+    each([(case, precision, lack, more) for case, precision in guards for lack in lacks
+          for more in ([], ["--boxes", "2"], ["--boxes", "3"])], judged)
 
 
 def sweep_flips():
     """Counts by what was flipped and whether the run was guarded: seen, without effect, unnoticed."""
     jobs, whole, seen = [], {}, {}
     take_folder()
-    for s in cases:
+    for s in filter(only, cases):
         for guard in ((), ("--guard", "1")):
             code, files, calls = counted(s, *guard)
             calls = dict(calls)
@@ -347,12 +378,8 @@ def told(files):
             {k: summary.get(k) for k in ("fields", "results", "steps", "residual", "status")})
 
 
-# Kernels that no self-test case launches: of multigrid on large grids, and on several devices. They precondition; a solution
-# is judged by its recomputed residual.
-unseen = {"mg_residual", "mg_correct"}
-
-
 def sweep_kernels():
+    several = {"mg_residual", "mg_correct"}  # launched in several boxes; the second one on large grids, too
     first = ["maxwell_norm", "maxwell_maxima", "flow_total_residual"]
     users = {"cg": ["flow"], "multigrid": ["flow"], "spectral": ["flow"], "fft": ["flow", "bpm", "xray"]}
     kernels = [(name, users.get(f[:-3], [f[:-3]])) for f in sorted(os.listdir(root + "/kernels")) if f[:-3] in {**users, **cases}
@@ -360,9 +387,10 @@ def sweep_kernels():
     kernels.sort(key=lambda k: k[0] not in first)
 
     def judged(name, solvers):
-        told = any(go(["verify", case, "--precision", "single"], "opencl", BN_SKIP=name)[0] != 0
+        boxes = ["--boxes", "5"] if name in several else []
+        told = any(go(["verify", case, "--precision", "single", *boxes], "opencl", BN_SKIP=name)[0] != 0
                    for s in solvers for case in selftests[s])
-        judge([] if told or name in unseen else ["no self-test case tells"], f"BN_SKIP={name}")
+        judge([] if told else ["no self-test case tells"], f"BN_SKIP={name}")
 
     if a.count:
         del kernels[a.count:]

@@ -6,10 +6,12 @@
 #include "case/units.h"
 #include "device/binary_cache.h"
 #include "io/csv_read.h"
+#include "io/field_file.h"
 #include "io/file.h"
 #include "io/png_read.h"
 #include "io/shapes.h"
 #include "io/terrain.h"
+#include "io/ugrid.h"
 #include "io/volume.h"
 #include "io/vtk.h"
 #include "sim/checkpoint.h"
@@ -55,13 +57,10 @@ static bool accepted(bn_context *ctx, bn_status st)
 /* ---- cases */
 
 /* The resolved text of what was accepted says the same. */
-static void read_case(bn_context *ctx, const char *path, char *text, size_t bytes)
+static void look_at_case(bn_context *ctx, const char *path, bn_case *c)
 {
-    bn_case *c, *again;
+    bn_case *again;
     char *resolved, *second;
-    (void)bytes;
-    if (!accepted(ctx, bn_case_parse(ctx, path, text, NULL, 0, &c)))
-        return;
     demand(bn_case_resolved(c, &resolved) == BN_OK, "a resolved case");
     demand(bn_case_parse(ctx, path, resolved, NULL, 0, &again) == BN_OK, bn_error_text(ctx));
     demand(bn_case_resolved(again, &second) == BN_OK && strcmp(resolved, second) == 0, "the same case, resolved again");
@@ -69,6 +68,36 @@ static void read_case(bn_context *ctx, const char *path, char *text, size_t byte
     free(second);
     bn_case_destroy(&again);
     bn_case_destroy(&c);
+}
+
+static void read_case(bn_context *ctx, const char *path, char *text, size_t bytes)
+{
+    bn_case *c;
+    (void)bytes;
+    if (accepted(ctx, bn_case_parse(ctx, path, text, NULL, 0, &c)))
+        look_at_case(ctx, path, c);
+}
+
+/* A case key by key, as --set has them and programs that link the library: a line each. */
+static void make_keys(bn_context *ctx, const char *path)
+{
+    static const char text[] =
+        "case.solver=flow\ngrid.nodes=[17, 21]\ngrid.size=[\"1.6 m\", 2.0]\nfluid.viscosity=1e-2 m2/s\n"
+        "boundary.left.heat=given\nboundary.segment.1.side=top\nboundary.segment.1.to=1\n"
+        "boundary.segment.2={side = \"left\", from = 0.5}\nstop.steps=40\n";
+    demand(bn_file_write(ctx, path, text, sizeof text - 1) == BN_OK, bn_error_text(ctx));
+}
+
+static void read_keys(bn_context *ctx, const char *path, char *text, size_t bytes)
+{
+    const char *keys[64];
+    size_t count = 0;
+    bn_case *c;
+    (void)bytes;
+    for (char *line = strtok(text, "\n"); line && count < 64; line = strtok(NULL, "\n"))
+        keys[count++] = line;
+    if (accepted(ctx, bn_case_parse(ctx, path, "", keys, count, &c)))
+        look_at_case(ctx, path, c);
 }
 
 /* What `binnacle check` does. */
@@ -150,16 +179,82 @@ static void make_tiff(bn_context *ctx, const char *path)
     demand(bn_tiff_write(ctx, path, (const uint32_t[]){ 2, 3, 4 }, values, "values") == BN_OK, bn_error_text(ctx));
 }
 
+static void look_at_image(bn_vtk_image *image)
+{
+    for (size_t a = 0; a < image->count; a++)
+        for (size_t i = 0; i < (size_t)image->n[0] * image->n[1] * image->n[2] * (size_t)image->arrays[a].components;
+             i++)
+            looked = bn_vtk_value(&image->arrays[a], i);
+    bn_vtk_free(image);
+}
+
 static void read_vtk(bn_context *ctx, const char *path, char *text, size_t bytes)
 {
     bn_vtk_image image;
     if (!accepted(ctx, bn_vtk_read(ctx, path, NULL, &image)))
         return;
-    for (size_t a = 0; a < image.count; a++)
-        for (size_t i = 0; i < (size_t)image.n[0] * image.n[1] * image.n[2] * (size_t)image.arrays[a].components; i++)
-            looked = bn_vtk_value(&image.arrays[a], i);
-    bn_vtk_free(&image);
+    look_at_image(&image);
     read_volume(ctx, path, text, bytes);
+}
+
+/* What `binnacle plot` takes beside VTK. */
+static void read_fields(bn_context *ctx, const char *path, char *text, size_t bytes)
+{
+    size_t times;
+    bn_vtk_image image;
+    (void)text, (void)bytes;
+    if (!accepted(ctx, bn_field_file_times(ctx, path, &times)))
+        return;
+    for (size_t t = 0; t < times && t < 3; t++)
+        if (accepted(ctx, bn_field_file_read(ctx, path, NULL, t, &image)))
+            look_at_image(&image);
+}
+
+static double ugrid_value(const void *data, size_t field, int component, size_t cell)
+{
+    (void)data;
+    return (double)(field + cell) + component;
+}
+
+static void make_ugrid(bn_context *ctx, const char *path)
+{
+    const bn_ugrid_field fields[] = { { "depth", "m", 1, false },
+                                      { "velocity", "m s-1", 2, false },
+                                      { "bed", "m", 1, true } };
+    const bn_ugrid_desc desc = { .cells = { { 4, 3 }, { 0.5, 0.5 }, { 1, 0.8660254037844386 }, true },
+                                 .title = "a layer",
+                                 .source = "binnacle",
+                                 .epsg = 25832,
+                                 .fields = fields,
+                                 .count = 3 };
+    bn_ugrid *file;
+    demand(bn_ugrid_create(ctx, path, &desc, &file) == BN_OK, bn_error_text(ctx));
+    for (unsigned step = 0; step < 2; step++)
+        demand(bn_ugrid_add(ctx, file, step, step, ugrid_value, NULL) == BN_OK, bn_error_text(ctx));
+    demand(bn_ugrid_close(ctx, &file) == BN_OK, bn_error_text(ctx));
+}
+
+static void make_pvd(bn_context *ctx, const char *path)
+{
+    static const char text[] =
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n <Collection>\n"
+        "  <DataSet timestep=\"0\" file=\"a-000000.vti\"/>\n  <DataSet timestep=\"1\" file=\"../b.vtu\"/>\n"
+        " </Collection>\n</VTKFile>\n";
+    demand(bn_file_write(ctx, path, text, sizeof text - 1) == BN_OK, bn_error_text(ctx));
+}
+
+static void read_pvd(bn_context *ctx, const char *path, char *text, size_t bytes)
+{
+    char **files;
+    size_t count;
+    (void)text, (void)bytes;
+    if (!accepted(ctx, bn_vtk_collection_read(ctx, path, &files, &count)))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        looked = (double)strlen(files[i]);
+        free(files[i]);
+    }
+    free(files);
 }
 
 static void read_terrain(bn_context *ctx, const char *path, char *text, size_t bytes)
@@ -288,6 +383,7 @@ static char entry_file[64];
 const bn_target bn_targets[BN_TARGETS] = {
     { "case", "input.toml", { "data/cases/*/*.toml" }, read_case, NULL },
     { "plan", "input.toml", { "data/cases/*/*.toml" }, read_plan, NULL },
+    { "keys", "input.txt", { NULL }, read_keys, make_keys },
     { "units", "input.txt", { NULL }, read_units, NULL },
     { "png", "input.png", { "data/cases/*/*.png" }, read_png, NULL },
     { "tiff", "input.tif", { NULL }, read_volume, make_tiff },
@@ -301,6 +397,9 @@ const bn_target bn_targets[BN_TARGETS] = {
     { "vtu", "input.vtu", { VTK "*.vtu" }, read_vtk, NULL },
     { "vtk", "input.vtk", { VTK "*.vtk" }, read_vtk, NULL },
     { "hdf5", "input.h5", { NULL }, read_volume, make_hdf5 },
+    { "openpmd", "input.h5", { NULL }, read_fields, make_hdf5 },
+    { "ugrid", "input.nc", { NULL }, read_fields, make_ugrid },
+    { "pvd", "input.pvd", { NULL }, read_pvd, make_pvd },
     { "checkpoint", "manifest.json", { NULL }, read_checkpoint, make_manifest },
     { "tuning", "binnacle/tuning.json", { "data/tuning/*.json" }, read_tuning, NULL },
     { "cache", entry_file, { NULL }, read_entry, make_entry },

@@ -16,7 +16,7 @@ typedef struct bn_target {
     void (*make)(bn_context *, const char *path); /* writes a seed that no file of the tree is; may be NULL */
 } bn_target;
 
-enum { BN_TARGETS = 18 };
+enum { BN_TARGETS = 22 };
 extern const bn_target bn_targets[BN_TARGETS];
 
 /* Makes the scratch folder and goes there; `home` is the tree's root. Once in a process; bn_target_end removes it. */

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""kills.py KILLS [--seed N] [--jobs N] [--seconds S] [--kind KIND] [CASE...]: runs that end at random moments, and that are
-gone on with, end with the files of an undisturbed one, byte for byte (tests/cli/checkpoints/compare.py), and leave
-nothing half-written.
+"""kills.py KILLS [--seed N] [--jobs N] [--seconds S] [--kind KIND] [--boxes N] [CASE...]: runs that end at
+random moments, and that are gone on with, end with the files of an undisturbed one, byte for byte
+(tests/cli/checkpoints/compare.py), and leave nothing half-written.
 
 KIND signals: by SIGKILL, SIGTERM or SIGINT                     KILLS for each case of tests/cli/checkpoints
      power:   by SIGKILL, after which the folder is what a disk may hold then (power.c): every name and byte that was
               synced; of what was done later some, in the order of each folder; files half-written
      ranks:   two processes of mpirun at once
      sweep:   a sweep of eight points
+     ranks-power, sweep-power: these, losing their power
+--boxes N: runs are cut into 1 to N boxes, others after each kill.
 tests/cli/checkpoints.sh kills once a checkpoint is there; here at any moment: in the start, in the first checkpoint, in
 the end. Environment: BINNACLE; BN_FAULTS, a folder with power.so. The last line is "N passed, N failed"."""
 import argparse, concurrent.futures, json, os, random, shutil, signal, subprocess, sys, tempfile, threading, time
@@ -18,8 +20,10 @@ parser.add_argument("case", nargs="*")
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--jobs", type=int, default=1)
 parser.add_argument("--seconds", type=float, default=1e9)
-parser.add_argument("--kind", default="signals", choices=["signals", "power", "ranks", "sweep"])
-a = parser.parse_args()
+parser.add_argument("--boxes", type=int, default=1)
+parser.add_argument("--kind", default="signals", choices=["signals", "power", "ranks", "sweep", "ranks-power", "sweep-power"])
+a = parser.parse_intermixed_args()
+kind, lost = a.kind.split("-")[0], a.kind.endswith("power")
 begun = time.time()
 folder = os.path.join(os.getcwd(), "tests/cli/checkpoints")
 cases = a.case or sorted(f[:-5] for f in os.listdir(folder) if f.endswith(".toml"))
@@ -38,11 +42,13 @@ def demand(holds, what):
             print("FAILED:", what, flush=True)
 
 
-def begin(case, out, every, **more):
+def begin(case, out, every, boxes=1, **more):
     command = [program, "run", f"{folder}/{case}.toml", "--out", out, "-q", "--resume", "--checkpoint-every", every]
-    if a.kind == "ranks":
+    if boxes > 1:
+        command += ["--boxes", str(boxes)]
+    if kind == "ranks":
         command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", *command]
-    if a.kind == "sweep":
+    if kind == "sweep":
         command = [program, "sweep", f"{folder}/{case}.toml", "--out", out, "-q", "--reference", "--steps", "3", "--vary",
                    "output.series_every=1:8:8"]
     return subprocess.Popen(command, env=dict(plain, **more), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -54,8 +60,8 @@ def whole_files(out):
         for name in names:
             with open(os.path.join(path, name), "rb") as f:
                 data = f.read()
-            if name.startswith(".binnacle"):
-                continue
+            if name.startswith(".binnacle") or path.endswith("/checkpoint") and name.endswith(".h5"):
+                continue  # the manifest says which parts are whole
             if name.endswith(".json"):
                 json.loads(data)
             if not data or (name.endswith((".vti", ".vtu", ".pvd")) and not data.endswith(b"</VTKFile>\n")) or (
@@ -63,16 +69,31 @@ def whole_files(out):
                 raise ValueError(name)
 
 
-def end_by(process, kind):
-    """Ends all processes of the session."""
+def kill_all(session):
+    """SIGKILL to all processes of a session, whatever groups mpirun has made of them, until none is left."""
+    members = [session]
+    while members:
+        members = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+                    state, _, _, own = f.read().rpartition(")")[2].split()[:4]
+                if int(own) == session and state != "Z":
+                    members.append(pid)
+                    os.kill(int(pid), signal.SIGKILL)
+            except (OSError, ValueError):
+                pass
+
+
+def end_by(process, how):
     try:
-        if kind == signal.SIGKILL:
-            os.killpg(process.pid, kind)
+        if how == signal.SIGKILL:
+            kill_all(process.pid)
         else:
-            process.send_signal(kind)
+            process.send_signal(how)
         return process.wait(60)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        kill_all(process.pid)
         process.wait()
         return "hang"
 
@@ -83,7 +104,7 @@ def table(out):
 
 
 def same(whole, out, what):
-    if a.kind == "sweep":
+    if kind == "sweep":
         demand(table(whole) == table(out), f"{what}: another table")
         return
     p = subprocess.run(["python3", f"{folder}/compare.py", whole, out], capture_output=True, text=True, check=False)
@@ -93,22 +114,28 @@ def same(whole, out, what):
 def lose_power(rnd, out, log):
     """Makes of `out` what a disk may hold; whether a checkpoint was down. Names last that a later sync of their folder
     has made sure of, and some of those done since, in order; a file has what its last sync saw, and perhaps more."""
-    synced, names, open_ops, saved = {}, {}, {}, False
+    synced, names, folders, open_ops, saved = {}, {}, {out}, {}, False
     lines = []
     if os.path.exists(log + "/journal"):
         with open(log + "/journal", encoding="utf-8") as f:
             lines = [line.rstrip("\n").split("\t") for line in f if line.endswith("\n")]
     for path, _, files in os.walk(out + ".before"):  # all of what was there at the last start
+        folders.add(os.path.normpath(os.path.join(out, os.path.relpath(path, out + ".before"))))
         for name in files:
             names[os.path.join(out, os.path.relpath(os.path.join(path, name), out + ".before"))] = os.path.join(path, name)
 
     def do(op):
         if op[0] == "create":
             names[op[1]] = op[2]
+        elif op[0] == "mkdir":
+            folders.add(op[1])
         elif op[0] == "rename" and op[1] in names:
             names[op[2]] = names.pop(op[1])
         elif op[0] == "unlink":
             names.pop(op[1], None)
+
+    def lasts(path):
+        return path == out or path in folders and lasts(os.path.dirname(path))
 
     now = {}  # inode: what the killed process left there
     for path, _, files in os.walk(out):
@@ -122,7 +149,7 @@ def lose_power(rnd, out, log):
             for waiting in open_ops.pop(op[1], []):
                 do(waiting)
             saved = saved or op[1].endswith("/checkpoint") and op[1] + "/manifest.json" in names
-        elif op[0] in ("create", "rename", "unlink"):
+        elif op[0] in ("create", "mkdir", "rename", "unlink"):
             if op[0] == "create":
                 synced.pop(op[2], None)  # the number of a file that is gone
             open_ops.setdefault(os.path.dirname(op[1]), []).append(op)
@@ -132,6 +159,8 @@ def lose_power(rnd, out, log):
     after = out + ".after"
     os.makedirs(after)
     for name, inode in names.items():
+        if not lasts(os.path.dirname(name)):
+            continue
         target = os.path.join(after, os.path.relpath(name, out))
         os.makedirs(os.path.dirname(target), exist_ok=True)
         source = inode if "/" in inode else synced.get(inode)
@@ -150,7 +179,7 @@ def lose_power(rnd, out, log):
     return saved
 
 
-def chain(case, number, whole, length, most):
+def chain(case, number, whole, length, boxes, most):
     """A run that is killed until it has ended, and its files."""
     global killed
     rnd = random.Random(f"{a.seed} {case} {number}")
@@ -159,29 +188,29 @@ def chain(case, number, whole, length, most):
     os.makedirs(home)
     what = ""
     while done < most and time.time() - begun < a.seconds:
-        kind = signal.SIGKILL if a.kind in ("power", "ranks") else rnd.choice(list(ends))
+        how = signal.SIGKILL if lost or kind == "ranks" else rnd.choice(list(ends))
         more = {}
-        if a.kind == "power":
+        if lost:
             shutil.rmtree(journal, ignore_errors=True)
             shutil.rmtree(out + ".before", ignore_errors=True)
             os.makedirs(journal)
             os.makedirs(out, exist_ok=True)
             shutil.copytree(out, out + ".before")
             more = {"LD_PRELOAD": os.environ["BN_FAULTS"] + "/power.so", "BN_POWER_UNDER": out, "BN_POWER_LOG": journal}
-        p = begin(case, out, rnd.choice(["0.02s", "0.1s", "1s"]), **more)
+        p = begin(case, out, rnd.choice(["0.02s", "0.1s", "1s"]), rnd.randint(1, boxes), **more)
         try:
             code = p.wait(rnd.uniform(0.02, length))
         except subprocess.TimeoutExpired:
-            code = end_by(p, kind)
+            code = end_by(p, how)
             done += 1
             with lock:
                 killed += 1
         error = p.stderr.read()
-        log.append((kind.name, code))
+        log.append((how.name, code))
         what = f"{a.kind} {case}, seed {a.seed}, chain {number}, after {log}"
-        demand(code in ends[kind] | {0} | ({1, 143} if a.kind == "ranks" else set()), f"{what}: {error[-300:]}")
-        demand(a.kind == "power" or "damaged" not in error, f"{what}: {error[-300:]}")
-        saved = a.kind == "power" and code != 0 and lose_power(rnd, out, journal)
+        demand(code in ends[how] | {0} | ({1, 143} if kind == "ranks" else set()), f"{what}: {error[-300:]}")
+        demand(lost or "damaged" not in error, f"{what}: {error[-300:]}")
+        saved = lost and code != 0 and lose_power(rnd, out, journal)
         try:
             whole_files(out)
         except ValueError as bad:
@@ -201,18 +230,19 @@ def chain(case, number, whole, length, most):
 
 
 def undisturbed(case):
-    whole = f"{work}/whole-{case}"
-    for _ in range(2):  # the second one finds the kernels compiled
+    whole, most = f"{work}/whole-{case}", 1
+    for boxes in (*range(a.boxes, 0, -1), 1):  # the last one finds the kernels compiled
         shutil.rmtree(whole, ignore_errors=True)
         start = time.time()
-        p = begin(case, whole, "1000s")
+        p = begin(case, whole, "1000s", boxes)
         error = p.communicate()[1]
+        most = max(most, boxes if p.returncode == 0 else 1)  # what can't be cut into so many says so
     demand(p.returncode == 0, f"{case}: an undisturbed run: {error[-300:]}")
-    return whole, time.time() - start
+    return whole, time.time() - start, most
 
 
 try:
-    if a.kind == "sweep":
+    if kind == "sweep":
         cases = [c for c in cases if c != "xray"]
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         known = dict(zip(cases, pool.map(undisturbed, cases)))

@@ -1,8 +1,10 @@
-/* test_issue_22_fsync.c: an fsync that fails once while a checkpoint is written is told, and a whole checkpoint stays.
+/* test_issue_22_fsync.c: an fsync that fails once while a checkpoint is written is told, and a whole checkpoint stays;
+ * names of new folders are synced.
  * The fsync of this file stands before the C library's. */
 #include "support_case.h"
 
 #include "api/embedded_files.h"
+#include "io/file.h"
 #include "sim/checkpoint.h"
 
 #include <errno.h>
@@ -13,11 +15,14 @@
 #include <unistd.h>
 
 static int until_failure; /* the call that fails; 0: none */
+static ino_t synced[8];   /* of the last calls */
+static size_t syncs;
 
 /* What Linux does when a disk fails: the bytes are lost, the error is told once, and the next call succeeds. */
 int fsync(int fd)
 {
     struct stat s;
+    synced[syncs++ % 8] = fstat(fd, &s) == 0 ? s.st_ino : 0;
     if (until_failure == 0 || --until_failure > 0)
         return fdatasync(fd);
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode))
@@ -65,10 +70,31 @@ START_TEST(a_failed_fsync_is_told_and_a_checkpoint_stays)
 }
 END_TEST
 
+/* What is synced in a folder is lost with a folder whose own name is not. */
+START_TEST(names_of_new_folders_are_synced)
+{
+    char folder[4096], below[4200];
+    struct stat s;
+    snprintf(folder, sizeof folder, "%s/fsync-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(below, sizeof below, "%s/a/b", folder);
+    syncs = 0;
+    OK(bn_directory_create(ctx, below));
+    ck_assert_uint_eq(syncs, 2);
+    for (size_t i = 2; i-- > 0;) { /* the folder of b, then that of a */
+        ck_assert_int_eq(rmdir(below), 0);
+        *strrchr(below, '/') = '\0';
+        ck_assert(stat(below, &s) == 0 && s.st_ino == synced[i]);
+    }
+    ck_assert_int_eq(rmdir(below), 0);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
     tcase_add_checked_fixture(tests, open_context, close_context);
     tcase_add_test(tests, a_failed_fsync_is_told_and_a_checkpoint_stays);
+    tcase_add_test(tests, names_of_new_folders_are_synced);
 }
 
 int main(void) { return bn_test_main("issue-22-fsync", add); }

@@ -410,6 +410,15 @@ static double tolerance(const bn_case *c, const char *field)
     return bn_case_choice(c, "solver.method") == BPM_FFT ? (bn_case_double(c) ? 1e-11 : 1e-3) : 0;
 }
 
+/* Without absorption each step is unitary; rounding changes the power by at most 1.8 units of the last place a step in
+ * transforms of 29 to 4,096 values, and by 0.5 in eliminations (10 to 100,000 steps of twelve cases). */
+static double balance_limit(const bn_sim *sim, const void *state)
+{
+    const bpm *s = state;
+    const double unit = bn_case_double(bn_sim_case(sim)) ? 0x1p-52 : 0x1p-23;
+    return s->c.lossy || s->c.theta > 0.5 || s->space.relaxing ? HUGE_VAL : 4 * unit * (double)(s->done + 16);
+}
+
 static const char *const selftest_constants[] = { "TRANSFORMS", NULL };
 
 const bn_solver bn_solver_bpm = {
@@ -427,6 +436,8 @@ const bn_solver bn_solver_bpm = {
     .selftest_constants = selftest_constants,
     .variants = variants,
     .tolerance = tolerance,
+    .balance = "power_drift",
+    .balance_limit = balance_limit,
     .along = "z",
     .along_unit = "m",
 };

@@ -559,6 +559,12 @@ static bn_status init(bn_sim *sim, void *state)
     return flood_fill(sim, s);
 }
 
+static double balance_limit(const bn_sim *sim, const void *state)
+{
+    (void)state;
+    return bn_case_double(bn_sim_case(sim)) ? 1e-9 : 1e-3;
+}
+
 static const char *const selftest_constants[] = { "ORDER", "EDGES", "SHARED", "RAIN", NULL };
 
 const bn_solver bn_solver_flood = {
@@ -575,5 +581,5 @@ const bn_solver bn_solver_flood = {
     .serialize = flood_serialize,
     .selftest_constants = selftest_constants,
     .balance = "mass_error",
-    .balance_limit = { 1e-3, 1e-9 },
+    .balance_limit = balance_limit,
 };

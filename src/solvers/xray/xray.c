@@ -463,6 +463,14 @@ static bn_status serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
     return BN_OK;
 }
 
+/* All counts are whole numbers. */
+static double balance_limit(const bn_sim *sim, const void *state)
+{
+    (void)sim;
+    (void)state;
+    return 0;
+}
+
 const bn_solver bn_solver_xray = {
     .name = "xray",
     .summary = "x-ray photons with phase through an electron density: small-angle scattering",
@@ -475,6 +483,7 @@ const bn_solver bn_solver_xray = {
     .init = init,
     .measure = xray_measure,
     .serialize = serialize,
-    .balance = "balance",
+    .balance = "uncounted",
+    .balance_limit = balance_limit,
     .variants = variants,
 };

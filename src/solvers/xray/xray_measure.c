@@ -220,19 +220,39 @@ static bn_status sum_tallies(bn_sim *sim, xray *s, int64_t total[XRAY_TALLIES])
     return st;
 }
 
+/* Photons in the picture: sums of whole numbers, exact unless some are absorbed or the estimator is another. */
+static bn_status sum_picture(bn_sim *sim, xray *s, double *photons)
+{
+    const size_t cells = xray_detector_cells(s), bytes = 3 * cells * sizeof(int64_t);
+    int64_t *sums = malloc(bytes), all = 0;
+    if (!sums)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to count the photons");
+    const bn_status st = bn_field_read(s->fields.sums, sums, bytes);
+    for (size_t c = 2 * cells; st == BN_OK && c < 3 * cells; c++)
+        all += sums[c];
+    *photons = ldexp((double)all, -s->i.fixed_bits);
+    free(sums);
+    return st;
+}
+
 static bn_status measure_tallies(bn_sim *sim, xray *s, bn_results *results)
 {
     int64_t sum[XRAY_TALLIES];
-    double total[XRAY_TALLIES], order[XRAY_ORDERS], share[XRAY_ORDERS];
+    double total[XRAY_TALLIES], order[XRAY_ORDERS], share[XRAY_ORDERS], counted = 0;
     BN_TRY(sum_tallies(sim, s, sum));
     for (int n = 0; n < XRAY_TALLIES; n++)
         total[n] = (double)sum[n];
     const int64_t absorbed = ((int64_t)s->traced << s->i.tally_bits) - sum[XRAY_ESCAPED];
+    double picture = total[XRAY_DETECTED];
+    if (s->config.estimator == XRAY_ANALOG && !(s->i.absorption > 0))
+        BN_TRY(sum_picture(sim, s, &picture));
     const double all = (double)s->traced, unit = ldexp(1, -s->i.tally_bits);
     for (int n = 0; n < XRAY_ORDERS; n++) {
         order[n] = n;
         share[n] = total[n] / all;
+        counted += total[n];
     }
+    const double ended = total[XRAY_DETECTED] + total[XRAY_STOPPED] + total[XRAY_MISSED];
     const struct {
         const char *name;
         double value;
@@ -241,6 +261,7 @@ static bn_status measure_tallies(bn_sim *sim, xray *s, bn_results *results)
         { "detected", total[XRAY_DETECTED] },
         { "stopped", total[XRAY_STOPPED] },
         { "missed", total[XRAY_MISSED] },
+        { "uncounted", fabs(all - counted) + fabs(all - ended) + fabs(picture - total[XRAY_DETECTED]) },
         { "unscattered", share[0] },
         { "scattered_once", share[1] },
         { "scatterings_mean", total[XRAY_SCATTERINGS] / all },
@@ -348,6 +369,8 @@ bn_status xray_plan_results(const xray *s, bn_plan *p)
         { true, "detected", "", "in a cell of the detector" },
         { true, "stopped", "", "by the beam stop" },
         { true, "missed", "", "the detector" },
+        { true, "uncounted", "",
+          "0: each photon has a number of scatterings, an end, and if detected a place in the picture" },
         { true, "unscattered", "", "share of all photons" },
         { true, "scattered_once", "", "share of all photons" },
         { true, "scatterings_mean", "", "number of scatterings of a photon" },
