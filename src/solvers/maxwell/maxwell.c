@@ -329,7 +329,7 @@ static bn_status init(bn_sim *sim, void *state)
     return maxwell_begin_wavelength(sim, s);
 }
 
-static const char *const selftest_constants[] = { "PML_SIDES", "BLOCH", "VOLUME", "CURRENT", "MAPPED", NULL };
+static const char *const selftest_constants[] = { "PML_SIDES", "BLOCH", "VOLUME", NULL };
 
 const bn_solver bn_solver_maxwell = {
     .name = "maxwell",
