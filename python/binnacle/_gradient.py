@@ -33,10 +33,11 @@ def gradient(
     It costs about two more runs (bpm) or one (maxwell), whatever the number of values. docs/python.md has an example.
     """
     if not isinstance(of, (Simulation, Run)):
-        with Simulation(of, device) as sim:
-            sim.step(None)
-            return gradient(sim, result)
-    sim, pointer, context = of, of._pointer(), of._context
+        with Simulation(of, device) as own:
+            own.step(None)
+            return gradient(own, result)
+    sim: Union[Simulation, Run] = of
+    pointer, context = sim._pointer(), sim._context
     n = ffi.new("unsigned[3]")
     if not lib.bn_sim_map(pointer, n):
         raise UsageError(f"{sim.case!r} has no index map (material.map, structure.map) to derive by")
@@ -57,7 +58,9 @@ def gradient(
             pairs = ffi.from_buffer("double[]", numbers.view(np.float64))
         watch = Watch(None, WATCH_SECONDS)
         with context.lock:
-            status = lib.bn_sim_gradient(pointer, name.encode(), pairs, watch.pointer, ffi.from_buffer("double[]", part))
+            status = lib.bn_sim_gradient(
+                pointer, name.encode(), pairs, watch.pointer, ffi.from_buffer("double[]", part)
+            )
             if watch.error is not None:
                 lib.bn_error_clear(context.pointer)
                 raise watch.error

@@ -134,7 +134,9 @@ static bn_status adjoint_field(bn_sim *sim, const maxwell *s, const cplx *g, cpl
     const maxwell_model *m = &s->model;
     const size_t cells = maxwell_cells(m);
     char azimuth[64];
-    const char *keys[] = { "light.source=current", "solver.start=dark", "case.resume=''", azimuth };
+    /* Charges that the rise of currents leaves do not move on a grid without loss: a slow rise leaves few of them. */
+    const char *keys[] = { "light.source=current", "solver.start=dark", "case.resume=''",
+                           m->light.ramp_periods < 30 ? "light.ramp=30" : "light.source=current", azimuth };
     bn_case *config = NULL;
     bn_sim *adjoint = NULL;
     bn_status st = BN_OK;
@@ -150,7 +152,7 @@ static bn_status adjoint_field(bn_sim *sim, const maxwell *s, const cplx *g, cpl
     const double unit = 1 / (largest * MAXWELL_VACUUM_IMPEDANCE * m->h); /* fields of some volts per metre */
     for (size_t i = 0; i < 3 * cells; i++)
         y[i] = cplx_scaled(-unit, g[i]);
-    BN_GO(bn_sim_create_like(sim, keys, m->light.bloch ? 4 : 3, &config, &adjoint));
+    BN_GO(bn_sim_create_like(sim, keys, m->light.bloch ? 5 : 4, &config, &adjoint));
     BN_GO(bn_sim_set(adjoint, "J", NULL, BN_NUMBERS_DOUBLE, y));
     while (!bn_sim_done(adjoint)) {
         BN_GO(bn_sim_step(adjoint));
@@ -159,7 +161,8 @@ static bn_status adjoint_field(bn_sim *sim, const maxwell *s, const cplx *g, cpl
     }
     if (!bn_sim_now(adjoint).converged)
         BN_GO(bn_fail(bn_sim_context(sim), BN_DIVERGED,
-                      "the adjoint field has not converged in %llu steps, to %g; more stop.steps may help",
+                      "the adjoint field has not converged in %llu steps, to %g; solver.accelerate = \"anderson\" may "
+                      "help, or more stop.steps",
                       bn_sim_now(adjoint).step, bn_sim_now(adjoint).residual));
     BN_GO(bn_sim_get(adjoint, "E", NULL, BN_NUMBERS_DOUBLE, y));
     for (size_t i = 0; i < 3 * cells; i++)
