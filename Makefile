@@ -302,7 +302,7 @@ bundle: all $(PAGES) ## binnacle-VERSION-x86_64.tar.xz in build/: a program to c
 python: all ## the Python package in build/python (PYTHONPATH); `pip install ./python` installs it
 	@CC='$(CC)' sh python/stage.sh $(BUILD) $(BUILD)/python
 notebooks: $(SITE_TOOLS)/bin/mkdocs ## the notebooks of Python as .ipynb, in build/notebooks
-	$(Q)for n in python/notebooks/*.py; do $(SITE_TOOLS)/bin/jupytext -q --to ipynb -o $(BUILD)/notebooks/$$(basename $$n .py).ipynb $$n || exit; done
+	$(Q)mkdir -p $(BUILD)/notebooks; for n in python/notebooks/*.py; do $(SITE_TOOLS)/bin/jupytext -q --to ipynb -o $(BUILD)/notebooks/$$(basename $$n .py).ipynb $$n || exit; done
 deb: all $(PAGES) ## a Debian package in build/
 	@$(INSTALL_ENV) sh packaging/deb.sh
 

@@ -36,7 +36,7 @@ if [ -n "${BN_TEST_LONG:-}" ]; then
     "$python" -c 'import jupytext, nbconvert, ipykernel' 2>/dev/null && jupytext=yes
     for notebook in python/notebooks/*.py; do
         if [ "$jupytext" ]; then
-            ok "$notebook" "$python" -m jupytext --to ipynb --execute -o "$work/notebook.ipynb" "$notebook"
+            ok "$notebook" "$python" -m jupytext --set-kernel python3 --to ipynb --execute -o "$work/notebook.ipynb" "$notebook"
         else
             ok "$notebook" env MPLBACKEND=Agg "$python" "$notebook"
         fi
