@@ -138,7 +138,7 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 #define SOURCE_H_PARAMETERS
 #define SOURCE_H
 #define ADD_INCIDENT(difference_x, difference_y)
-#define ADD_RADIATION(e, class_x, class_y, class_z)                                                                             \
+#define ADD_RADIATION(e, class_x, class_y, class_z)                                                            \
     e.x = e.x + wave_x * times(coefficients[2 * class_x + 1], times(contrast[edge[at]], wave[z]));                     \
     e.y = e.y + wave_y * times(coefficients[2 * class_y + 1], times(contrast[edge[at + PLANE]], wave[z]));
 #define ADD_WAVE(e, z)                  \

@@ -249,7 +249,7 @@ bn_status bn_case_give(bn_case *c, const char *name, const unsigned n[3], const 
     double *copy = malloc(count * sizeof *copy);
     bn_case_numbers *at = copy ? (bn_case_numbers *)bn_case_given_numbers(c, name) : NULL;
     if (copy && !at && (at = calloc(1, sizeof *at)) && (at->name = malloc(strlen(name) + 1))) {
-        strcpy(at->name, name);
+        memcpy(at->name, name, strlen(name) + 1);
         at->next = c->numbers;
         c->numbers = at;
     }

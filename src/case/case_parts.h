@@ -40,7 +40,7 @@ struct bn_case {
     char **overrides;
     size_t override_count;
     bn_case_numbers *numbers; /* a list */
-    struct bn_reports { /* a pointer, so that a constant case can be rejected */
+    struct bn_reports {       /* a pointer, so that a constant case can be rejected */
         bn_diagnostics list;
         char *text;
     } * reports;

@@ -72,7 +72,7 @@ typedef struct bpm_profile {
     const uint8_t *picture;                 /* number of the pixel's colour, top row first; NULL: none */
     double _Complex colour[BPM_COLOURS];
     const double *map; /* the index of every pixel in its place, lowest row first; NULL: none */
-    double outline; /* index at the guides' borders in pictures */
+    double outline;    /* index at the guides' borders in pictures */
 } bpm_profile;
 
 typedef struct bpm_launch {

@@ -25,7 +25,7 @@ bool bpm_map(const void *state, unsigned n[3])
     return p->map;
 }
 
-typedef struct march {
+typedef struct adjoint {
     bn_sim *sim;
     bpm *s;
     size_t points, every;    /* numbers of a field; steps between fields that are kept */
@@ -33,10 +33,10 @@ typedef struct march {
     double *after, *before;  /* mu at the end and at the begin of a step */
     double _Complex *slopes; /* with respect to n^2 at the nodes */
     double *line;
-} march;
+} adjoint;
 
 /* One step along z, step number k. */
-static bn_status take_step(const march *m, size_t k)
+static bn_status take_step(const adjoint *m, size_t k)
 {
     bpm *s = m->s;
     const bool same = k + 1 == s->section_begin && k + 1 < s->section_end && bpm_constant_steps(s, k) > 1;
@@ -48,13 +48,13 @@ static bn_status take_step(const march *m, size_t k)
     return s->method->propagate(s, &(bpm_steps){ k, 1, true });
 }
 
-static bn_status interrupted(const march *m)
+static bn_status interrupted(const adjoint *m)
 {
     return bn_sim_asked_to_end(m->sim) ? bn_fail(bn_sim_context(m->sim), BN_INTERRUPTED, "interrupted") : BN_OK;
 }
 
 /* Steps `first` up to before `end`, the fields before and after each of them in `fine`, or of some in `coarse`. */
-static bn_status forward(const march *m, size_t first, size_t end, bool all)
+static bn_status forward(const adjoint *m, size_t first, size_t end, bool all)
 {
     for (size_t k = first; k <= end; k++) {
         if (all)
@@ -69,7 +69,7 @@ static bn_status forward(const march *m, size_t first, size_t end, bool all)
 }
 
 /* The slopes of F with respect to n^2 in one step, spread over the map. */
-static void add_step(const march *m, size_t k, const double *psi, const double *next, double *gradient)
+static void add_step(const adjoint *m, size_t k, const double *psi, const double *next, double *gradient)
 {
     const bpm *s = m->s;
     const size_t n = s->c.n;
@@ -92,7 +92,7 @@ static void add_step(const march *m, size_t k, const double *psi, const double *
 }
 
 /* From the end to the begin, piece by piece of `every` steps. */
-static bn_status backward(const march *m, size_t steps, double *gradient)
+static bn_status backward(const adjoint *m, size_t steps, double *gradient)
 {
     bpm *s = m->s;
     for (size_t piece = (steps + m->every - 1) / m->every; piece-- > 0;) {
@@ -115,7 +115,7 @@ static bn_status backward(const march *m, size_t steps, double *gradient)
 }
 
 /* mu at the end: dF = Re sum of (dF/d(real part) - i dF/d(imaginary part)) d(amplitude), psi = amplitude / scale. */
-static bn_status begin(const march *m, const char *of, const double *slopes)
+static bn_status begin(const adjoint *m, const char *of, const double *slopes)
 {
     bpm *s = m->s;
     const size_t n = s->c.n;
@@ -156,7 +156,7 @@ bn_status bpm_gradient(bn_sim *sim, void *state, const char *of, const double *s
     bpm *s = state;
     const size_t points = 2 * (size_t)s->c.n * s->c.beams, steps = s->done, begin_was = s->section_begin,
                  end_was = s->section_end, fit = KEPT_BYTES / (points * sizeof(double));
-    march m = { .sim = sim, .s = s, .points = points };
+    adjoint m = { .sim = sim, .s = s, .points = points };
     bpm_record end;
     bn_status st = BN_OK;
     BN_TRY(check(sim, s, of, slopes));

@@ -16,8 +16,8 @@ static const bn_key schema[] = {
 #include "maxwell_keys.def"
 
     { .name = "structure.map", .type = BN_KEY_TEXT, .def_text = "",
-      .help = "refractive index of each cell, over that of its material: numbers of the grid's size (.h5, .tif, .vti, or "
-              "memory of the library's caller); NaN: the material's" },
+      .help = "refractive index of each cell, over that of its material: numbers of the grid's size (.h5, .tif, .vti, "
+              "or memory of the library's caller); NaN: the material's" },
 
     { .name = "solver.sweep", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_SWEEPS), .def_text = "auto",
       .help = "H and E in a pass each, cell by cell or in loops along rows, or in one sweep along z with a second "

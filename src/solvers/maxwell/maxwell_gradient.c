@@ -196,9 +196,10 @@ bn_status maxwell_gradient(bn_sim *sim, void *state, const char *of, const doubl
     if (!bn_sim_now(sim).converged)
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                        "the field has not converged yet, and only then does it obey the equations that are derived");
-    cplx *g = calloc(9 * cells, sizeof *g), *y = g + 3 * cells, *E = y + 3 * cells;
+    cplx *g = calloc(9 * cells, sizeof *g);
     if (!g)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the gradient of %zu cells", cells);
+    cplx *y = g + 3 * cells, *E = y + 3 * cells;
     BN_GO(find_slopes(sim, s, of, slopes, g));
     BN_GO(adjoint_field(sim, s, g, y));
     BN_GO(bn_field_get(s->f.E, (double *)E, 6 * cells));

@@ -349,7 +349,7 @@ static bn_status add_radiated(bn_sim *sim, const maxwell *s, bn_results *results
 {
     const size_t plane = (size_t)s->model.n[0] * s->model.n[1];
     double sum = 0;
-    cplx *E = malloc(6 * plane * sizeof *E), *J = E ? E + 3 * plane : NULL;
+    cplx *E = calloc(6 * plane, sizeof *E), *J = E ? E + 3 * plane : NULL;
     bn_status st = E ? BN_OK : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the field");
     for (uint32_t k = 0; st == BN_OK && k < s->model.n[2]; k++) {
         const bn_region r = { { 0, 0, k }, { s->model.n[0], s->model.n[1], 1 } };
