@@ -301,6 +301,8 @@ bundle: all $(PAGES) ## binnacle-VERSION-x86_64.tar.xz in build/: a program to c
 	@$(INSTALL_ENV) LINK='$(LINK)' OBJECTS='$(CLI_O) $(STATIC)' LIBRARY='$(LIB_O)' TREE='$(TREE)' sh packaging/bundle.sh
 python: all ## the Python package in build/python (PYTHONPATH); `pip install ./python` installs it
 	@CC='$(CC)' sh python/stage.sh $(BUILD) $(BUILD)/python
+notebooks: $(SITE_TOOLS)/bin/mkdocs ## the notebooks of Python as .ipynb, in build/notebooks
+	$(Q)mkdir -p $(BUILD)/notebooks; for n in python/notebooks/*.py; do $(SITE_TOOLS)/bin/jupytext -q --to ipynb -o $(BUILD)/notebooks/$$(basename $$n .py).ipynb $$n || exit; done
 deb: all $(PAGES) ## a Debian package in build/
 	@$(INSTALL_ENV) sh packaging/deb.sh
 
@@ -319,6 +321,6 @@ help: ## this list
 	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
 
 FORCE:
-.PHONY: all test test-long fuzz mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench papers site install uninstall bundle python deb deps format clean help FORCE
+.PHONY: all test test-long fuzz mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench papers site install uninstall bundle python notebooks deb deps format clean help FORCE
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O) $(FUZZ_O)) $(TEST_BIN:=.d)

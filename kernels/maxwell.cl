@@ -13,10 +13,19 @@
  *   one: differences across it include the incident field                                                     (4)
  *   or (VOLUME) E and H are the scattered field everywhere, and the structure radiates,
  *   E' = ... + c contrast E_incident,   contrast = -i omega h / c_0 (eps - eps_above)                         (5)
+ *   or (CURRENT) given currents do,  E' = ... - c h Z_0 J                                                     (5a)
  *
  * Sides are periodic (BLOCH: but for a phase), or absorbing with a metal wall behind (PML_SIDES). At the top lies an
  * absorbing layer, at the bottom another (PML_BOTTOM) or a metal wall. Tables of t and c: for E in the order class of
- * materials, depth; for H in the order depth. */
+ * materials, depth; for H in the order depth. With MAPPED, where the index of every cell is given, an edge holds the
+ * number of its row in the table, else that of its class. */
+#if MAPPED
+typedef int edge_t;
+#define ROW_OF(edge) (edge)
+#else
+typedef uchar edge_t;
+#define ROW_OF(edge) ((edge) * (PML_CELLS + 1))
+#endif
 #define NOTHING ((real2)(0, 0))
 
 static inline real2 times(real2 a, real2 b) { return (real2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
@@ -129,13 +138,26 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 #define SOURCE_H_PARAMETERS
 #define SOURCE_H
 #define ADD_INCIDENT(difference_x, difference_y)
-#define ADD_RADIATION(e, class_x, class_y)                                                                             \
+#define ADD_RADIATION(e, class_x, class_y, class_z)                                                            \
     e.x = e.x + wave_x * times(coefficients[2 * class_x + 1], times(contrast[edge[at]], wave[z]));                     \
     e.y = e.y + wave_y * times(coefficients[2 * class_y + 1], times(contrast[edge[at + PLANE]], wave[z]));
 #define ADD_WAVE(e, z)                  \
     e.x = e.x + wave_x * wave[z];       \
     e.y = e.y + wave_y * wave[z];
 #define ROW_RADIATES(row) row_radiates(edge + (row), contrast, end)
+#elif CURRENT
+#define WAVE_PARAMETERS
+#define SOURCE_E_PARAMETERS , global const real2 *restrict current, real drive LATERAL_PARAMETER
+#define SOURCE_E , current, drive LATERAL
+#define SOURCE_H_PARAMETERS LATERAL_PARAMETER
+#define SOURCE_H LATERAL
+#define ADD_INCIDENT(difference_x, difference_y)
+#define ADD_RADIATION(e, class_x, class_y, class_z)                                             \
+    e.x = e.x + drive * times(coefficients[2 * class_x + 1], current[at]);                      \
+    e.y = e.y + drive * times(coefficients[2 * class_y + 1], current[at + PLANE]);              \
+    e.z = e.z + drive * times(coefficients[2 * class_z + 1], current[at + 2 * PLANE]);
+#define ADD_WAVE(e, z)
+#define ROW_RADIATES(row) row_radiates(current + (row), end)
 #else
 #define WAVE_PARAMETERS
 #define SOURCE_E_PARAMETERS SOURCE_H_PARAMETERS
@@ -147,7 +169,7 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
         difference_x = difference_x + INCIDENT((real2)(x_re, x_im), x, y);      \
         difference_y = difference_y + INCIDENT((real2)(y_re, y_im), x, y);      \
     }
-#define ADD_RADIATION(e, class_x, class_y)
+#define ADD_RADIATION(e, class_x, class_y, class_z)
 #define ADD_WAVE(e, z)
 #define ROW_RADIATES(row) 0
 #endif
@@ -179,13 +201,12 @@ static inline vector update_H(global const real2 *E, global const real2 *H, glob
 }
 
 /* E of a cell after the next half step (2), from H of the cell and of its neighbours to the west, south and below. */
-static inline vector update_E(vector e, global const uchar *edge, global const real2 *part,
+static inline vector update_E(vector e, global const edge_t *edge, global const real2 *part,
                               global const real2 *coefficients, index_t at, int x, int y, int z, vector h, vector west,
                               vector south, vector below, vector *parts SOURCE_E_PARAMETERS)
 {
     const int3 d = depths(OF_E, x, y, z);
-    const int class_x = edge[at] * (PML_CELLS + 1), class_y = edge[at + PLANE] * (PML_CELLS + 1);
-    const int class_z = edge[at + 2 * PLANE] * (PML_CELLS + 1);
+    const int class_x = ROW_OF(edge[at]), class_y = ROW_OF(edge[at + PLANE]), class_z = ROW_OF(edge[at + 2 * PLANE]);
     real2 dz_hx = h.x - below.x, dz_hy = h.y - below.y;
     ADD_INCIDENT(dz_hx, dz_hy)
     vector new;
@@ -195,7 +216,7 @@ static inline vector update_E(vector e, global const uchar *edge, global const r
                              at + PLANE, &parts->y);
     new.z = update_component(e.z, h.y - west.y, south.x - h.x, coefficients, class_z + d.x, class_z + d.y, d.x + d.y,
                              part, at + 2 * PLANE, &parts->z);
-    ADD_RADIATION(new, class_x, class_y)
+    ADD_RADIATION(new, class_x, class_y, class_z)
     /* tangential components vanish on metal walls */
     const int wall_x = PML_SIDES && x == 0, wall_y = PML_SIDES && y == 0;
     if (wall_y | (z == 0))
@@ -222,7 +243,7 @@ static inline void step_cell_H(global const real2 *E, global const real2 *coeffi
 }
 
 /* The next E of a cell; *old: the one before. */
-static inline void step_cell_E(global const real2 *H, global const uchar *edge, global const real2 *coefficients,
+static inline void step_cell_E(global const real2 *H, global const edge_t *edge, global const real2 *coefficients,
                                global real2 *E, global real2 *part, int i, int j, int k, vector *old,
                                vector *next SOURCE_E_PARAMETERS)
 {
@@ -250,7 +271,7 @@ kernel void maxwell_H(global const real2 *restrict E, global const real2 *restri
     step_cell_H(E, coefficients, H, part, i, j, k SOURCE_H);
 }
 
-kernel void maxwell_E(global const real2 *restrict H, global const uchar *restrict edge,
+kernel void maxwell_E(global const real2 *restrict H, global const edge_t *restrict edge,
                       global const real2 *restrict coefficients, global real2 *E,
                       global real2 *part SOURCE_E_PARAMETERS)
 {
@@ -260,7 +281,7 @@ kernel void maxwell_E(global const real2 *restrict H, global const uchar *restri
 }
 
 /* The same with the largest |change|^2 and |E|^2 of every block. */
-kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar *restrict edge,
+kernel void maxwell_E_watched(global const real2 *restrict H, global const edge_t *restrict edge,
                               global const real2 *restrict coefficients, global real2 *E, global real2 *part,
                               global acc *restrict partials SOURCE_E_PARAMETERS)
 {
@@ -368,12 +389,14 @@ kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *r
 }
 
 /* Where the stretch of cells with the class of cell i ends. */
-static inline int stretch_end(global const uchar *edge, int i, int end)
+static inline int stretch_end(global const edge_t *edge, int i, int end)
 {
-    const uchar class = edge[i];
+    const edge_t class = edge[i];
+#if !MAPPED
     const ulong eight = (ulong)class * 0x0101010101010101UL;
     while (i + 8 <= end && as_ulong(vload8(0, edge + i)) == eight)
         i += 8;
+#endif
     while (i < end && edge[i] == class)
         i++;
     return i;
@@ -381,7 +404,7 @@ static inline int stretch_end(global const uchar *edge, int i, int end)
 
 #if VOLUME
 /* Whether an edge along x or y of cells block_first() ... end - 1 of a row radiates (5). */
-static inline int row_radiates(global const uchar *edge, global const real2 *contrast, int end)
+static inline int row_radiates(global const edge_t *edge, global const real2 *contrast, int end)
 {
     int radiates = 0;
     for (int component = 0; component < 2; component++, edge += PLANE)
@@ -391,16 +414,28 @@ static inline int row_radiates(global const uchar *edge, global const real2 *con
 }
 #endif
 
+#if CURRENT
+/* Whether such a row has a current (5a). */
+static inline int row_radiates(global const real2 *current, int end)
+{
+    int radiates = 0;
+    for (int component = 0; component < 3; component++, current += PLANE)
+        for (int i = block_first(); i < end && !radiates; i++)
+            radiates = current[i].x != 0 || current[i].y != 0;
+    return radiates;
+}
+#endif
+
 /* One component of a row: stretches of one class in loops. */
 #define E_COMPONENT(component, old, part, split, depth, FIRST, SECOND)                                            \
     for (int from = loops_from, to; from < loops_to; from = to) {                                                 \
-        global const uchar *classes = edge + AT3(0, j, k) + (component)*PLANE;                                    \
-        const int class = classes[from] * (PML_CELLS + 1);                                                        \
+        global const edge_t *classes = edge + AT3(0, j, k) + (component)*PLANE;                                    \
+        const int class = ROW_OF(classes[from]);                                                                  \
         to = stretch_end(classes, from, loops_to);                                                                \
         ROW_COMPONENT(old, part, split, class + (depth), class, FIRST, SECOND)                                    \
     }
 
-kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *restrict edge,
+kernel void maxwell_E_rows(global const real2 *restrict H, global const edge_t *restrict edge,
                            global const real2 *restrict coefficients, global real2 *restrict E,
                            global real2 *restrict part SOURCE_E_PARAMETERS)
 {
@@ -444,9 +479,9 @@ kernel void maxwell_norm(global const real2 *restrict E, global real *restrict n
  * and row belong to the neighbouring tiles; then the new E, with H of neighbours from local memory, of the layer below
  * from registers. Other tiles still read the old fields, so the new ones go to other buffers. Same arithmetic. */
 #define LEVELS (REAL_BYTES == 8 ? 1 : 2) /* layers of H in local memory: two save a barrier, where they fit */
-#if VOLUME
+#if VOLUME || CURRENT
 #define FUSED_PARAMETERS SOURCE_E_PARAMETERS
-#define FUSED_H
+#define FUSED_H SOURCE_H
 #define FUSED_E SOURCE_E
 #else
 #define FUSED_PARAMETERS                                                                                            \
@@ -458,7 +493,7 @@ kernel void maxwell_norm(global const real2 *restrict E, global real *restrict n
 
 kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 maxwell_fused(global const real2 *restrict E, global const real2 *restrict H, global const real2 *restrict part_E,
-              global const real2 *restrict part_H, global const uchar *restrict edge,
+              global const real2 *restrict part_H, global const edge_t *restrict edge,
               global const real2 *restrict coefficients_E, global const real2 *restrict coefficients_H,
               global real2 *restrict new_E, global real2 *restrict new_H, global real2 *restrict new_part_E,
               global real2 *restrict new_part_H FUSED_PARAMETERS)

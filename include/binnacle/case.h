@@ -23,6 +23,11 @@ BN_CHECKED bn_status bn_case_parse(bn_context *, const char *name, const char *t
                                    size_t count, bn_case **out);
 void bn_case_destroy(bn_case **);
 
+/* Gives a case numbers in memory, x fastest, which are copied: a key that names a file of numbers on a grid
+ * ("material.map=design") finds them by `name` ("design") in the place of a file. Anew under the same name: in their
+ * place. Simulations that are made from then on have them. BN_MEMORY; BN_USAGE: no numbers, or more than 2^30. */
+BN_CHECKED bn_status bn_case_give(bn_case *, const char *name, const unsigned n[3], const double *values);
+
 /* Values in SI. `key` is the full name ("grid.size"). An unknown key or a wrong type is a programming error: assert. */
 double bn_case_real(const bn_case *, const char *key);
 double bn_case_real_at(const bn_case *, const char *key, size_t index); /* element of an array */

@@ -114,6 +114,21 @@ BN_CHECKED bn_status bn_sim_set(bn_sim *, const char *field, const bn_field_part
  * field's precision. Only reals of the state. */
 BN_CHECKED bn_status bn_sim_add(bn_sim *, const char *field, const bn_field_part *, bn_numbers, const void *values);
 
+/* The index map that the case gives (`material.map` of bpm, `structure.map` of maxwell): values along x, y, z; false:
+ * it gives none. */
+bool bn_sim_map(const bn_sim *, unsigned n[3]);
+
+/* How a number F that follows from the present fields changes with the refractive index of every value of that map:
+ * dF/dn, x fastest, by the adjoint equations of the scheme (docs/bpm.md, docs/maxwell.md say at which cost, and what is
+ * held fixed). `of` is
+ *   a result ("port_1", "reflectance"), with `slopes` NULL, or
+ *   a field ("envelope", "E", "Z0H"), with the slopes of F in its numbers, laid out as bn_sim_read has them, in double:
+ *   dF/d(real part) and dF/d(imaginary part) side by side.
+ * The simulation stays as it is. `watch` (NULL: nobody) is asked as in bn_sim_advance. BN_USAGE: there is no map, the
+ * solver has no such gradient; BN_DIVERGED: maxwell has not converged, here or in the adjoint equations. */
+BN_CHECKED bn_status bn_sim_gradient(bn_sim *, const char *of, const double *slopes, const bn_watch *watch,
+                                     double *gradient);
+
 /* The series: step, time (or z), residual, and the solver's own columns. Of a simulation that bn_run gave: all rows of
  * series.csv. Of another one: a single row, that of the last step. Lent until the next call on the simulation. */
 BN_CHECKED bn_status bn_sim_series(bn_sim *, const bn_column **columns, size_t *count, size_t *rows);

@@ -11,6 +11,7 @@ docs/python.md has the rest.
 
 from ._case import Case, cases, solvers
 from ._fields import Field
+from ._gradient import gradient
 from ._library import (
     BinnacleError,
     CaseError,
@@ -51,6 +52,7 @@ __all__ = [
     "UsageError",
     "cases",
     "devices",
+    "gradient",
     "picture",
     "run",
     "solvers",

@@ -9,7 +9,9 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
 
 from ._library import Context, UsageError, ffi, lib, share, text_of
 
@@ -17,6 +19,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Case", "CaseLike", "cases", "solvers"]
 
@@ -38,12 +43,16 @@ def toml(value: Any) -> str:
     raise TypeError(f"{type(value).__name__} can't stand in a case")
 
 
-def _flat(keys: Mapping[str, Any], table: str = "") -> Iterator[str]:
-    """ "grid.nodes=[65, 65]" for every key; nested mappings are tables."""
+def _flat(keys: Mapping[str, Any], maps: dict[str, NDArray[np.float64]], table: str = "") -> Iterator[str]:
+    """ "grid.nodes=[65, 65]" for every key; nested mappings are tables. Arrays of two or three axes go to `maps`: the key
+    names them as it would name a file."""
     for key, value in keys.items():
         name = f"{table}{key}"
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{name}.")
+            yield from _flat(value, maps, f"{name}.")
+        elif isinstance(value, np.ndarray) and value.ndim in (2, 3):
+            maps[f"array {name}"] = np.ascontiguousarray(value, dtype=np.float64)
+            yield f"{name}={toml(f'array {name}')}"
         else:
             yield f"{name}={toml(value)}"
 
@@ -73,7 +82,8 @@ class Case:
     source: the path of a case file, a case as text (of more than one line), a dictionary of tables, or the name of a
         case that comes with the program (`cases()` lists them).
     overrides: keys with their full names and other values: {"grid.nodes": [129, 129], "fluid.viscosity": "1e-3 m2/s"}.
-        Numbers are SI. A list of tables is given whole.
+        Numbers are SI. A list of tables is given whole. An array of two or three axes stands for a file of numbers,
+        such as {"material.map": index}: (y, z) or (z, y, x).
 
     CaseError has all mistakes, with their places.
     """
@@ -85,12 +95,13 @@ class Case:
         *,
         name: str | None = None,
     ) -> None:
-        self.overrides: tuple[str, ...] = tuple(_flat(overrides or {}))
+        self.maps: dict[str, NDArray[np.float64]] = {}  #: arrays in the place of files, by the name that keys give them
+        self.overrides: tuple[str, ...] = tuple(_flat(overrides or {}, self.maps))
         self.path = name or "case"  #: what messages call it; files that it names are looked for beside it
         self.text: str | None = None  #: None: the file itself
         if isinstance(source, Mapping):
             self.text = ""
-            self.overrides = (*_flat(source), *self.overrides)
+            self.overrides = (*_flat(source, self.maps), *self.overrides)
         elif isinstance(source, str) and "\n" in source:
             self.text = source
         else:
@@ -129,12 +140,16 @@ class Case:
             context.check(lib.bn_case_read(context.pointer, name, list_of, len(keys), out))
         else:
             context.check(lib.bn_case_parse(context.pointer, name, self.text.encode(), list_of, len(keys), out))
+        for key, of in self.maps.items():
+            n = [*reversed(of.shape), 1, 1][:3]
+            context.check(lib.bn_case_give(out[0], key.encode(), n, ffi.from_buffer("double[]", of)))
         return out[0]
 
     def with_keys(self, overrides: Mapping[str, Any]) -> Case:
         """The same case with other values of these keys."""
         other = copy.copy(self)
-        other.overrides = (*self.overrides, *_flat(overrides))
+        other.maps = dict(self.maps)
+        other.overrides = (*self.overrides, *_flat(overrides, other.maps))
         other._check()
         return other
 

@@ -244,6 +244,43 @@ bn_status bn_case_verdict(bn_context *ctx, const bn_case *c)
     return bn_diagnostics_fail(ctx, &c->reports->list, &source);
 }
 
+const bn_case_numbers *bn_case_given_numbers(const bn_case *c, const char *name)
+{
+    const bn_case_numbers *at = c->numbers;
+    while (at && strcmp(at->name, name) != 0)
+        at = at->next;
+    return at;
+}
+
+const bn_case_numbers *bn_case_all_numbers(const bn_case *c) { return c->numbers; }
+
+bn_status bn_case_give(bn_case *c, const char *name, const unsigned n[3], const double *values)
+{
+    const size_t most = (size_t)1 << 30;
+    size_t count = 1;
+    for (int d = 0; d < 3; d++)
+        count = n[d] == 0 || n[d] > most / (count > 0 ? count : 1) ? 0 : count * n[d];
+    if (count == 0)
+        return bn_fail(c->ctx, BN_USAGE, "%s: %u x %u x %u numbers are none or too many", name, n[0], n[1], n[2]);
+    double *copy = malloc(count * sizeof *copy);
+    bn_case_numbers *at = copy ? (bn_case_numbers *)bn_case_given_numbers(c, name) : NULL;
+    if (copy && !at && (at = calloc(1, sizeof *at)) && (at->name = malloc(strlen(name) + 1))) {
+        memcpy(at->name, name, strlen(name) + 1);
+        at->next = c->numbers;
+        c->numbers = at;
+    }
+    if (!at || !at->name) {
+        free(at);
+        free(copy);
+        return bn_fail(c->ctx, BN_MEMORY, "no memory for the numbers of %s", name);
+    }
+    memcpy(copy, values, count * sizeof *copy);
+    memcpy(at->n, n, sizeof at->n);
+    free(at->values);
+    at->values = copy;
+    return BN_OK;
+}
+
 void bn_case_destroy(bn_case **case_)
 {
     bn_case *c = *case_;
@@ -259,6 +296,12 @@ void bn_case_destroy(bn_case **case_)
     for (size_t i = 0; c->overrides && i < c->override_count; i++)
         free(c->overrides[i]);
     free(c->overrides);
+    for (bn_case_numbers *next, *at = c->numbers; at; at = next) {
+        next = at->next;
+        free(at->name);
+        free(at->values);
+        free(at);
+    }
     free(c->text);
     free(c->path);
     free(c);

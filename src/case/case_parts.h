@@ -39,7 +39,8 @@ struct bn_case {
     size_t bytes;
     char **overrides;
     size_t override_count;
-    struct bn_reports { /* a pointer, so that a constant case can be rejected */
+    bn_case_numbers *numbers; /* a list */
+    struct bn_reports {       /* a pointer, so that a constant case can be rejected */
         bn_diagnostics list;
         char *text;
     } * reports;

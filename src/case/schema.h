@@ -67,6 +67,17 @@ typedef struct bn_case_change {
 } bn_case_change;
 BN_CHECKED bn_status bn_case_changes(const bn_case *, void (*tell)(void *user, const bn_case_change *), void *user);
 
+/* Numbers in memory that stand for a file (bn_case_give). */
+typedef struct bn_case_numbers {
+    struct bn_case_numbers *next;
+    char *name;
+    unsigned n[3];
+    double *values; /* x fastest */
+} bn_case_numbers;
+/* NULL: the case was given none of that name. */
+const bn_case_numbers *bn_case_given_numbers(const bn_case *, const char *name);
+const bn_case_numbers *bn_case_all_numbers(const bn_case *); /* the first of the list, or NULL */
+
 /* Gives a choice or whole number a value as if it were its default: for a key that the case leaves open, by not naming
  * it or by "auto". False, and nothing is changed: the case has chosen, or the key knows no such value. The resolved
  * case shows the key as it was: what is preferred belongs to a device. */

@@ -118,9 +118,16 @@ out:
     return st;
 }
 
-static bn_status read_volume(bn_plan *p, const char *name, const char *path, const char *array, bn_input *in)
+static bn_status read_volume(bn_plan *p, const bn_case *c, const char *name, const char *path, const char *array,
+                             bn_input *in)
 {
+    const bn_case_numbers *given = bn_case_given_numbers(c, name);
     bn_volume v;
+    if (given) {
+        memcpy(in->n, given->n, sizeof in->n);
+        in->values = given->values;
+        return add_file(p, name, given->values, (size_t)in->n[0] * in->n[1] * in->n[2] * sizeof *given->values);
+    }
     BN_TRY(bn_volume_read(p->ctx, path, array ? array : "", &v));
     BN_TRY(bn_plan_adopt(p, v.values, free));
     memcpy(in->n, v.n, sizeof in->n);
@@ -204,7 +211,7 @@ bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, co
     else if (!bn_plan_path(c, name, path, sizeof path))
         return bn_fail(p->ctx, BN_CASE, "%s: the path %s is too long", bn_case_path(c), name);
     const bn_status st = d->kind == BN_INPUT_TABLE     ? read_table(p, name, path, in)
-                         : d->kind == BN_INPUT_VOLUME  ? read_volume(p, name, path, d->array, in)
+                         : d->kind == BN_INPUT_VOLUME  ? read_volume(p, c, name, path, d->array, in)
                          : d->kind == BN_INPUT_SHAPES  ? read_shapes(p, name, path, d->snap, in)
                          : d->kind == BN_INPUT_TERRAIN ? read_terrain(p, path, in)
                                                        : read_picture(p, name, path, in);

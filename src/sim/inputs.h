@@ -13,7 +13,7 @@ typedef enum bn_input_kind {
     BN_INPUT_TABLE,  /* CSV: the first line that is not a comment (#) names the columns. The name may be that of a table
                         embedded in the program ("materials/Ag-Johnson1972"). A missing file is no failure */
     BN_INPUT_VOLUME, /* numbers on a grid in three dimensions: VTK (.vti, .pvti, .vtu, .vtk), a stack of pictures
-                        (.tif), HDF5 after openPMD or plain (.h5) */
+                        (.tif), HDF5 after openPMD or plain (.h5); or what bn_case_give was given under that name */
     BN_INPUT_SHAPES, /* polygons and lines with a meaning: a file of WKT, a table (.csv), or a key that is WKT itself */
     BN_INPUT_TERRAIN /* heights on a georeferenced grid: GeoTIFF, ESRI ASCII grid */
 } bn_input_kind;

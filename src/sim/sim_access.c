@@ -252,6 +252,27 @@ bn_status bn_sim_advance(bn_sim *sim, unsigned long long steps, const bn_watch *
     return st;
 }
 
+/* ------------------------------------------------------------------------------------------------------- gradients */
+bool bn_sim_map(const bn_sim *sim, unsigned n[3]) { return sim->solver->map && sim->solver->map(sim->state, n); }
+
+bn_status bn_sim_gradient(bn_sim *sim, const char *of, const double *slopes, const bn_watch *watch, double *gradient)
+{
+    advance a = { .sim = sim, .watching = { .watch = watch, .asked = bn_seconds_now() }, .end = (double)NAN };
+    unsigned n[3];
+    if (!bn_sim_map(sim, n))
+        return bn_fail(sim->ctx, BN_USAGE, "the case of %s gives no index map: there is nothing to derive %s by",
+                       sim->solver->name, of);
+    BN_TRY(bn_sim_update_outputs(sim));
+    memset(gradient, 0, (size_t)n[0] * n[1] * n[2] * sizeof *gradient);
+    bn_sim_watch(sim, asked_to_end, &a);
+    const bn_status st = sim->solver->gradient(sim, sim->state, of, slopes, gradient);
+    bn_sim_watch(sim, NULL, NULL);
+    sim->outputs_of = 0; /* their fields may have served as memory */
+    if (st != BN_OK)
+        bn_note(sim->ctx, "while computing the gradient of %s", of);
+    return st;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- series */
 void bn_series_release(bn_series *s)
 {

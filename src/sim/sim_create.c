@@ -112,6 +112,8 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
     sim->solver = bn_solver_find(bn_case_solver(config));
     const bn_precision precision = bn_case_double(config) ? BN_DOUBLE : BN_SINGLE;
     sim->engine = desc->device ? sim->solver->device : sim->solver->reference[precision];
+    sim->device = desc->device;
+    sim->boxes = desc->boxes;
     sim->stop_time = bn_case_real(config, "stop.time");
     sim->now.residual = (double)NAN;
     if (!(sim->state = calloc(1, sim->solver->state_size))) {
@@ -174,6 +176,19 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
     sim = NULL;
 out:
     bn_sim_destroy(&sim);
+    return st;
+}
+
+bn_status bn_sim_create_like(bn_sim *sim, const char *const *overrides, size_t count, bn_case **config, bn_sim **out)
+{
+    char *text;
+    BN_TRY(bn_case_resolved(sim->config, &text));
+    bn_status st = bn_case_parse(sim->ctx, bn_case_path(sim->config), text, overrides, count, config);
+    free(text);
+    for (const bn_case_numbers *of = bn_case_all_numbers(sim->config); st == BN_OK && of; of = of->next)
+        st = bn_case_give(*config, of->name, of->n, of->values);
+    if (st == BN_OK)
+        st = bn_sim_create(sim->ctx, *config, &(bn_sim_desc){ .device = sim->device, .boxes = sim->boxes }, out);
     return st;
 }
 

@@ -9,6 +9,8 @@ struct bn_sim {
     const bn_case *config;
     const bn_solver *solver;
     const bn_engine *engine;
+    bn_device *device; /* NULL: the reference */
+    int boxes;         /* that were asked for */
     bn_plan *plan;
     void *state;
     bool set_up;

@@ -72,6 +72,11 @@ typedef struct bn_solver {
      * and the time, with the calls below. Called after update_outputs to write a checkpoint and after setup to restart,
      * on either engine: each reads what the other wrote. */
     bn_status (*serialize)(bn_sim *, void *state, bn_checkpoint_state *);
+    /* optional, together: the index map of the case (false: none), and a gradient with respect to its values
+     * (bn_sim_gradient), which are zero when it is called and checked to be there. Asks bn_sim_asked_to_end, and then
+     * fails with BN_INTERRUPTED. */
+    bool (*map)(const void *state, unsigned n[3]);
+    bn_status (*gradient)(bn_sim *, void *state, const char *of, const double *slopes, double *gradient);
     const bn_variant *variants; /* optional; ends with a NULL key */
     /* optional: a result that the scheme keeps at 0, and how far rounding may have taken it by now; HUGE_VAL: nothing
      * keeps it in this case. --guard looks. */
@@ -99,6 +104,10 @@ bn_context *bn_sim_context(bn_sim *);
 const bn_case *bn_sim_case(const bn_sim *);
 /* Runs the engine's update_outputs unless the fields are up to date. */
 BN_CHECKED bn_status bn_sim_update_outputs(bn_sim *);
+/* Another simulation of the same case on the same devices, but with these keys, as bn_case_parse takes them. The caller
+ * destroys it, then its case. */
+BN_CHECKED bn_status bn_sim_create_like(bn_sim *, const char *const *overrides, size_t count, bn_case **config,
+                                        bn_sim **out);
 double bn_sim_time(const bn_sim *);
 unsigned long long bn_sim_steps(const bn_sim *);
 /* For steps that may take seconds: whether any rank was asked to end the run (all ranks call it alike). Then the step

@@ -30,7 +30,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     maxwell_layouts *s = state;
     const maxwell_model *m = &s->model;
     BN_TRY(maxwell_plan_model(c, p, &s->model));
-    if (m->pml.sides || m->light.volume || m->light.bloch || m->light.wavelengths > 1)
+    if (m->pml.sides || m->light.volume || m->light.current || m->light.bloch || m->light.wavelengths > 1)
         (void)bn_case_reject(c, "case.solver", NULL,
                              "this study knows periodic sides and a plane wave of one wavelength at normal incidence");
     if (bn_case_diagnostics(c)[0])

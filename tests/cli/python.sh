@@ -31,8 +31,15 @@ if [ -n "${BN_TEST_LONG:-}" ]; then
     if "$python" -c 'import mypy' 2>/dev/null; then
         ok 'its types' "$python" -m mypy --config-file python/pyproject.toml "$work/stage/binnacle"
     fi
+    # As .ipynb, cell by cell, where Jupytext and a kernel are; else as scripts.
+    jupytext=
+    "$python" -c 'import jupytext, nbconvert, ipykernel' 2>/dev/null && jupytext=yes
     for notebook in python/notebooks/*.py; do
-        ok "$notebook" env MPLBACKEND=Agg "$python" "$notebook"
+        if [ "$jupytext" ]; then
+            ok "$notebook" "$python" -m jupytext --set-kernel python3 --to ipynb --execute -o "$work/notebook.ipynb" "$notebook"
+        else
+            ok "$notebook" env MPLBACKEND=Agg "$python" "$notebook"
+        fi
     done
 fi
 finish

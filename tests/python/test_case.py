@@ -45,6 +45,7 @@ def test_all_mistakes_are_told():
     assert isinstance(caught.value, ValueError)
     text = str(caught.value)
     assert "room.toml:4:" in text and "`nodes`" in text and "`steps`" in text
+    assert all(isinstance(d, bn.Diagnostic) for d in caught.value.diagnostics)
     assert {(d.line, d.key) for d in caught.value.diagnostics} >= {(4, "grid.nods"), (6, "stop.step")}
 
 
@@ -62,6 +63,7 @@ def test_what_is_not_there(room):
 def test_lists():
     assert set(bn.solvers()) == {"bpm", "flood", "flow", "maxwell", "xray"}
     assert "flow/cavity-re1000" in bn.cases() and not any("selftest" in name for name in bn.cases())
+    assert isinstance(bn.devices()[0], bn.Device) and bn.devices()[0].bytes > 0
     assert bn.devices()[0].index == 0 and str(bn.devices()[0]).startswith("0: ")
     assert bn.version() == bn.__version__ and bn.version().count(".") == 2
 

@@ -90,7 +90,7 @@ def test_tables_and_maps():
     run = bn.run("bpm/starter", steps=40, progress=False)
     assert run.results.maps or run.results.tables
     for shown in run.results.maps.values():
-        assert shown.values.ndim == 2 and shown._repr_png_()[:4] == b"\x89PNG"
+        assert isinstance(shown, bn.Map) and shown.values.ndim == 2 and shown._repr_png_()[:4] == b"\x89PNG"
     for table in run.results.tables.values():
         assert len(table) > 0
     run.close()

@@ -152,6 +152,20 @@ def test_writing(sim):
     assert "psi" in sim and "heat" not in sim and "omega" in list(sim)
 
 
+def test_adding_places_and_progress(sim):
+    sim.step(2)
+    field = sim["temperature"]
+    before = field.read()
+    field.add(np.float32(0.25))
+    before += np.float32(0.25)
+    assert isinstance(field, bn.Field) and np.array_equal(field.read(), before)
+    assert np.allclose(field.coordinates["y"], np.linspace(0, 2, 21), atol=1e-15)
+    assert np.array_equal(np.asarray(field.to_xarray()), before)
+    state = sim.state
+    assert isinstance(state, bn.State) and state.updates == 2 * 17 * 21 and not state.complete and not state.converged
+    assert np.isfinite(state.residual) and isinstance(sim.results(), bn.Results)
+
+
 def test_a_state_goes_on_elsewhere(room):
     with bn.Simulation(room) as one, bn.Simulation(room) as other:
         one.step(7)
@@ -228,7 +242,7 @@ def test_closing(room):
     for call in (lambda: sim.step(), lambda: psi.read(), lambda: sim.results(), lambda: sim.state):
         with pytest.raises(bn.BinnacleError, match="closed"):
             call()
-    with pytest.raises(bn.BinnacleError):
+    with pytest.raises((bn.DeviceError, bn.UsageError), match="no such device"):
         bn.Simulation(room, device="no such device")
 
 

@@ -29,6 +29,9 @@ static const bn_key schema[] = {
     { .name = "material.picture", .type = BN_KEY_TEXT, .def_text = "",
       .help = "PNG picture of the whole grid instead of the background: along z and y (up), in space of the "
               "cross-section; a path, relative to the case file" },
+    { .name = "material.map", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "refractive indices in the place of the picture, as numbers: .h5, .tif, .vti, or memory of the library's "
+              "caller; first the lowest y, along z (in space along x)" },
     { .name = "colour.rgb", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 0xffffff, .list = true,
       .help = "a colour of the picture, 0xRRGGBB; every one must be listed" },
     { .name = "colour.index", .type = BN_KEY_REAL, .def = 1, .min = 0.1, .max = 10, .list = true,
@@ -346,6 +349,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     void *memory;
     BN_TRY(read_case(c, s));
     BN_TRY(bpm_read_picture(c, p, s));
+    BN_TRY(bpm_read_map(c, p, s));
     BN_TRY(read_launch_file(c, p, s));
     BN_TRY(read_batch(c, p, s));
     BN_TRY(choose_chunks(c, s));
@@ -435,6 +439,8 @@ const bn_solver bn_solver_bpm = {
     .serialize = bpm_serialize,
     .selftest_constants = selftest_constants,
     .variants = variants,
+    .map = bpm_map,
+    .gradient = bpm_gradient,
     .tolerance = tolerance,
     .balance = "power_drift",
     .balance_limit = balance_limit,

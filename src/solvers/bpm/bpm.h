@@ -68,10 +68,11 @@ typedef struct bpm_profile {
     bpm_structure structure[BPM_STRUCTURES];
     size_t structures;
     /* A picture instead of the background: z and y in a plane, the cross-section in space; an index for each colour. */
-    uint32_t picture_width, picture_height;
-    const uint8_t *picture; /* number of the pixel's colour, top row first; NULL: none */
+    uint32_t picture_width, picture_height; /* 0: neither that nor a map */
+    const uint8_t *picture;                 /* number of the pixel's colour, top row first; NULL: none */
     double _Complex colour[BPM_COLOURS];
-    double outline; /* index at the guides' borders in pictures */
+    const double *map; /* the index of every pixel in its place, lowest row first; NULL: none */
+    double outline;    /* index at the guides' borders in pictures */
 } bpm_profile;
 
 typedef struct bpm_launch {
@@ -228,11 +229,16 @@ BN_CHECKED bn_status bpm_plan_psi(bn_plan *);
 BN_CHECKED bn_status bpm_read_structures(const bn_case *, bpm *);
 /* The picture of the case, if it has one; unlisted colours reject it. */
 BN_CHECKED bn_status bpm_read_picture(const bn_case *, bn_plan *, bpm *);
+/* The same of numbers; an index out of range rejects the case. */
+BN_CHECKED bn_status bpm_read_map(const bn_case *, bn_plan *, bpm *);
 /* The highest index there is, the background aside. */
 double bpm_highest_index(const bpm_profile *);
 /* Mean of n^2 over each of `count` cells of height h, the first centred at y0; `inverse`: 1 over the mean of 1 / n^2.
  */
 void bpm_index(const bpm *, size_t beam, double z, double y0, size_t count, bool inverse, double _Complex *out);
+/* The other way: adds to `gradient` of the map's values what a change by `slope` of bpm_index at these nodes makes. */
+void bpm_index_slopes(const bpm *, size_t beam, double z, double y0, size_t count, const double *slope,
+                      double *gradient);
 /* n^2 at the nodes [first, first + count) of the row at y of the cross-section at z. */
 void bpm_index_row(const bpm *, double z, double y, size_t first, size_t count, double _Complex *out);
 /* Number of steps along z, from step `k` on, in which no structure changes; at least 1. */
@@ -272,6 +278,13 @@ extern const bpm_method bpm_plane_method;
 
 /* bpm_step.c: how many of `wish` steps a launch of the axis' kernel takes. */
 BN_CHECKED bn_status bpm_launch_steps(const bpm_axis *, size_t wish, size_t *steps);
+
+/* bpm_gradient.c: gradients of what a beam in a plane ends with, by the adjoint steps. */
+bool bpm_map(const void *state, unsigned n[3]);
+BN_CHECKED bn_status bpm_gradient(bn_sim *, void *state, const char *of, const double *slopes, double *gradient);
+/* bpm_plane.c: of a result of the first beam with respect to the amplitude in s->plane.field: dF/d(real part) and
+ * dF/d(imaginary part). False: it has no such slopes. */
+bool bpm_result_slopes(const bpm *, const char *result, double *slopes);
 
 /* bpm_space.c: a beam in space by alternating directions. */
 /* Every second step takes the two directions in the other order, whatever sections and records it lies in. */

@@ -293,6 +293,37 @@ static void observe_beam(const bpm *s, size_t beam, bpm_record *out)
     out->peak = intensity(psi, at) + part * (intensity(psi, next) - intensity(psi, at));
 }
 
+bool bpm_result_slopes(const bpm *s, const char *result, double *slopes)
+{
+    const size_t n = s->c.n;
+    const double *psi = s->plane.field, *form = s->plane.start_field, own = s->beam[0].start_power;
+    const bool mode = strcmp(result, "overlap_mode") == 0, mirror = strcmp(result, "overlap_mirror") == 0;
+    size_t port = 0;
+    if (mode && !(s->beam[0].mode_power > 0))
+        return false;
+    if (mode || mirror || strcmp(result, "overlap_start") == 0) { /* |c|^2 / (a b), c = sum conj(form) psi */
+        form = mode ? s->plane.mode_field : form;
+        const double _Complex overlap = inner(form, psi, n, mirror);
+        const double twice = 2 / (mode ? s->beam[0].mode_power * own : own * own);
+        for (size_t i = 0; i < n; i++) {
+            const double *p = form + 2 * (mirror ? n - 1 - i : i);
+            slopes[2 * i] = twice * (creal(overlap) * p[0] - cimag(overlap) * p[1]);
+            slopes[2 * i + 1] = twice * (creal(overlap) * p[1] + cimag(overlap) * p[0]);
+        }
+        return true;
+    }
+    while (port < s->history.ports && strcmp(result, bpm_port_names[port]) != 0)
+        port++;
+    if (port == s->history.ports && strcmp(result, "power") != 0)
+        return false;
+    for (size_t i = 0; i < 2 * n; i++) {
+        const double y = (double)(i / 2 + 1) * s->c.h;
+        const double share = port < s->history.ports ? bpm_port_overlap(&s->history, port, y, s->c.h) / s->c.h : 1;
+        slopes[i] = 2 * share / own * psi[i];
+    }
+    return true;
+}
+
 static bn_status observe(bpm *s, bpm_record *out, double *map)
 {
     BN_TRY(fetch(s));

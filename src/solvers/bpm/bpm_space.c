@@ -70,7 +70,7 @@ static bn_status plan(const bn_case *c, bn_plan *p, bpm *s)
         bn_case_reject(c, "launch.mode", NULL, "in space only the fundamental mode, 0, can be found");
     if (s->launch.kind == BPM_LAUNCH_FILE)
         bn_case_reject(c, "launch.kind", NULL, "in space a file cannot be launched");
-    if (s->launch.kind == BPM_LAUNCH_MODE && s->profile.structures == 0 && !s->profile.picture)
+    if (s->launch.kind == BPM_LAUNCH_MODE && s->profile.structures == 0 && s->profile.picture_width == 0)
         bn_case_reject(c, "launch.kind", NULL, "there is no structure that could have a mode");
     for (int d = 0; d < 2; d++) {
         bpm_axis *a = &s->axis[d];
@@ -88,7 +88,7 @@ static bn_status plan(const bn_case *c, bn_plan *p, bpm *s)
 /* The fields of the cross-section. What the steps need beside psi lies in fields of each direction's own. */
 static bn_status plan_fields(bn_plan *p, const bpm *s)
 {
-    const bool guides = s->profile.structures > 0 || s->profile.picture;
+    const bool guides = s->profile.structures > 0 || s->profile.picture_width > 0;
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
                                        .n = { s->c.n, s->c.rows, 1 },
                                        .h = { s->axis[0].h, s->c.h, 1 },

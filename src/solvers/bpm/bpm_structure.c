@@ -84,6 +84,27 @@ bn_status bpm_read_picture(const bn_case *c, bn_plan *p, bpm *s)
     return BN_OK;
 }
 
+bn_status bpm_read_map(const bn_case *c, bn_plan *p, bpm *s)
+{
+    static const char key[] = "material.map";
+    const bn_input *in;
+    if (!bn_case_text(c, key)[0])
+        return BN_OK;
+    if (s->profile.picture)
+        return bn_case_reject(c, key, "leave one of them out", "there is a material.picture, too");
+    BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_VOLUME, .key = key }, &in));
+    if (in->n[2] != 1)
+        return bn_case_reject(c, key, NULL, "%u x %u x %u numbers are no map of a plane", in->n[0], in->n[1], in->n[2]);
+    for (size_t at = 0; at < (size_t)in->n[0] * in->n[1]; at++)
+        if (!(in->values[at] >= 0.1 && in->values[at] <= 10))
+            return bn_case_reject(c, key, "from 0.1 to 10", "%g, in column %zu and row %zu from below, is no index",
+                                  in->values[at], at % in->n[0], at / in->n[0]);
+    s->profile.picture_width = in->n[0];
+    s->profile.picture_height = in->n[1];
+    s->profile.map = in->values;
+    return BN_OK;
+}
+
 double bpm_highest_index(const bpm_profile *p)
 {
     double most = 0;
@@ -91,21 +112,46 @@ double bpm_highest_index(const bpm_profile *p)
         most = fmax(most, creal(p->structure[g].index));
     for (size_t k = 0; p->picture && k < BPM_COLOURS; k++)
         most = fmax(most, creal(p->colour[k]));
+    for (size_t at = 0; p->map && at < (size_t)p->picture_width * p->picture_height; at++)
+        most = fmax(most, p->map[at]);
     return most;
+}
+
+/* Index of the pixel in row k from below. */
+static double _Complex pixel(const bpm_profile *p, uint32_t k, uint32_t column)
+{
+    return p->map ? p->map[(size_t)k * p->picture_width + column]
+                  : p->colour[p->picture[(size_t)(p->picture_height - 1 - k) * p->picture_width + column]];
+}
+
+/* The pixels that [low, high] along y has to do with: from the first up to before the last. */
+typedef struct pixels {
+    double size; /* [m] */
+    uint32_t first, last;
+} pixels;
+
+static pixels pixels_between(const bpm *s, double low, double high)
+{
+    const double size = s->c.width / s->profile.picture_height;
+    return (pixels){ size, (uint32_t)fmax(floor(low / size), 0),
+                     (uint32_t)fmin(ceil(high / size), s->profile.picture_height) };
+}
+
+/* How much of pixel k lies between them [m]; at most rounding is negative. */
+static double part_of(const pixels *p, uint32_t k, double low, double high)
+{
+    return fmin(high, (k + 1) * p->size) - fmax(low, k * p->size);
 }
 
 /* The mean of the squared index (its inverse) over the pixels of [low, high] along y in one column of the picture. */
 static double _Complex column_mean(const bpm *s, uint32_t column, double low, double high, bool inverse)
 {
-    const double pixel = s->c.width / s->profile.picture_height;
-    const double first = floor(low / pixel), last = fmin(ceil(high / pixel), s->profile.picture_height);
+    const pixels in = pixels_between(s, low, high);
     double _Complex sum = 0;
     double length = 0;
-    for (uint32_t k = first > 0 ? (uint32_t)first : 0; k < last; k++) {
-        const double part = fmin(high, (k + 1) * pixel) - fmax(low, k * pixel);
-        const double _Complex n =
-            s->profile.colour
-                [s->profile.picture[(size_t)(s->profile.picture_height - 1 - k) * s->profile.picture_width + column]];
+    for (uint32_t k = in.first; k < in.last; k++) {
+        const double part = part_of(&in, k, low, high);
+        const double _Complex n = pixel(&s->profile, k, column);
         if (part > 0) {
             sum += part * (inverse ? 1 / (n * n) : n * n);
             length += part;
@@ -203,16 +249,16 @@ static double _Complex mean_background(const overlays *l, const rectangle *c)
     const bpm *s = l->s;
     const double background = s->c.background * s->c.background, low = fmax(0, c->low),
                  high = fmin(s->c.width, c->high);
-    if (!s->profile.picture)
+    if (s->profile.picture_width == 0)
         return l->inverse ? 1 / background : background;
     if (s->c.axes == 1)
         return column_mean(s, column_at(s, l->z, s->c.length), low, high, l->inverse);
-    const double width = s->axis[0].width, pixel = width / s->profile.picture_width;
+    const double width = s->axis[0].width, pixel_width = width / s->profile.picture_width;
     const uint32_t last = column_at(s, c->right, width);
     double _Complex sum = 0;
     double covered = 0;
     for (uint32_t k = column_at(s, c->left, width); k <= last; k++) {
-        const double part = fmin(c->right, (k + 1) * pixel) - fmax(c->left, k * pixel);
+        const double part = fmin(c->right, (k + 1) * pixel_width) - fmax(c->left, k * pixel_width);
         if (part > 0) {
             sum += part * column_mean(s, k, low, high, l->inverse);
             covered += part;
@@ -221,13 +267,26 @@ static double _Complex mean_background(const overlays *l, const rectangle *c)
     return sum / covered;
 }
 
+/* The four rectangles of a cell that a piece with straight borders leaves; false: all of it. */
+static bool leaves(const overlays *l, const overlay *p, const rectangle *c, rectangle rest[4])
+{
+    const double same_y = 1e-9 * l->s->c.h, same_x = 1e-9 * l->s->axis[0].h; /* borders that only rounding separates */
+    const rectangle in = { p->low > c->low + same_y ? p->low : c->low, p->high < c->high - same_y ? p->high : c->high,
+                           p->left > c->left + same_x ? p->left : c->left,
+                           p->right < c->right - same_x ? p->right : c->right };
+    rest[0] = (rectangle){ c->low, in.low, c->left, c->right };
+    rest[1] = (rectangle){ in.high, c->high, c->left, c->right };
+    rest[2] = (rectangle){ in.low, in.high, c->left, in.left };
+    rest[3] = (rectangle){ in.low, in.high, in.right, c->right };
+    return in.high - in.low > same_y && in.right - in.left > same_x;
+}
+
 /* The mean over a cell of the first `count` pieces and what is under them. A piece with straight borders leaves up to
  * four rectangles of the cell to those below it: exact, however many borders meet in the cell. Over one with a round
  * border the mean is that over a fine grid. */
 static double _Complex mean(const overlays *l, size_t count, const rectangle *c)
 {
     enum { FINE = 16 };
-    const double same_y = 1e-9 * l->s->c.h, same_x = 1e-9 * l->s->axis[0].h; /* borders that only rounding separates */
     while (count-- > 0) {
         const overlay *p = &l->piece[count];
         if (p->round) {
@@ -251,16 +310,9 @@ static double _Complex mean(const overlays *l, size_t count, const rectangle *c)
                 }
             return sum / (FINE * FINE);
         }
-        const rectangle in = { p->low > c->low + same_y ? p->low : c->low,
-                               p->high < c->high - same_y ? p->high : c->high,
-                               p->left > c->left + same_x ? p->left : c->left,
-                               p->right < c->right - same_x ? p->right : c->right };
-        if (in.high - in.low <= same_y || in.right - in.left <= same_x)
+        rectangle rest[4];
+        if (!leaves(l, p, c, rest))
             continue;
-        const rectangle rest[4] = { { c->low, in.low, c->left, c->right },
-                                    { in.high, c->high, c->left, c->right },
-                                    { in.low, in.high, c->left, in.left },
-                                    { in.low, in.high, in.right, c->right } };
         double _Complex sum = 0;
         for (int k = 0; k < 4; k++)
             if (area(&rest[k]) > 0)
@@ -293,11 +345,48 @@ void bpm_index(const bpm *s, size_t beam, double z, double y0, size_t count, boo
     }
 }
 
+/* The transpose of `mean` in a plane: a change of the mean n^2 by `slope` comes from changes of the pixels under the
+ * pieces, each by its share of the cell, and d(n^2) = 2 n dn. */
+static void spread(const overlays *l, size_t count, const rectangle *c, double slope, double *gradient)
+{
+    const bpm *s = l->s;
+    rectangle rest[4];
+    while (count-- > 0) {
+        if (!leaves(l, &l->piece[count], c, rest))
+            continue;
+        for (int k = 0; k < 4; k++)
+            if (area(&rest[k]) > 0)
+                spread(l, count, &rest[k], slope * area(&rest[k]) / area(c), gradient);
+        return;
+    }
+    const double low = fmax(0, c->low), high = fmin(s->c.width, c->high);
+    const uint32_t column = column_at(s, l->z, s->c.length);
+    const pixels in = pixels_between(s, low, high);
+    for (uint32_t k = in.first; k < in.last; k++) {
+        const double part = part_of(&in, k, low, high);
+        if (part > 0)
+            gradient[(size_t)k * s->profile.picture_width + column] += slope * part / (high - low) * 2 *
+                                                                       creal(pixel(&s->profile, k, column));
+    }
+}
+
+void bpm_index_slopes(const bpm *s, size_t beam, double z, double y0, size_t count, const double *slope,
+                      double *gradient)
+{
+    const double h = s->c.h;
+    overlays l;
+    lay_out(s, s->beam[beam].index, z, false, &l);
+    for (size_t i = 0; i < count; i++) {
+        const double y = y0 + (double)i * h;
+        spread(&l, l.pieces, &(rectangle){ y - 0.5 * h, y + 0.5 * h, 0, 1 }, slope[i], gradient);
+    }
+}
+
 size_t bpm_constant_steps(const bpm *s, size_t k)
 {
     const double z = ((double)k + 0.5) * s->c.dz; /* profiles are those in the middle of a step */
     size_t end = s->c.steps;
-    if (s->profile.picture && s->c.axes == 1) {
+    if (s->profile.picture_width > 0 && s->c.axes == 1) {
         const uint32_t column = column_at(s, z, s->c.length);
         size_t at = k + 1;
         while (at < end && column_at(s, ((double)at + 0.5) * s->c.dz, s->c.length) == column)
@@ -324,7 +413,7 @@ size_t bpm_constant_steps(const bpm *s, size_t k)
 
 bool bpm_guides(const bpm_profile *p, double z)
 {
-    if (p->picture)
+    if (p->picture_width > 0)
         return true;
     for (size_t g = 0; g < p->structures; g++)
         if (z >= p->structure[g].from && z < p->structure[g].to)

@@ -15,6 +15,10 @@
 static const bn_key schema[] = {
 #include "maxwell_keys.def"
 
+    { .name = "structure.map", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "refractive index of each cell, over that of its material: numbers of the grid's size (.h5, .tif, .vti, "
+              "or memory of the library's caller); NaN: the material's" },
+
     { .name = "solver.sweep", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_SWEEPS), .def_text = "auto",
       .help = "H and E in a pass each, cell by cell or in loops along rows, or in one sweep along z with a second "
               "buffer of every field; auto: rows on a CPU, on a GPU fused above 4 million cells" },
@@ -75,7 +79,9 @@ static const bn_kernel_desc kernels[] = {
     X(PML_SIDES, m->pml.sides, "whether the sides are absorbing layers, else periodic")                       \
     X(BLOCH, m->light.bloch, "the sides are periodic but for a phase")                                        \
     X(VOLUME, m->light.volume, "E and H are the scattered field, the structure radiates")                     \
-    X(SOURCE_PLANE, m->light.volume ? -1 : (long long)m->light.source,                                        \
+    X(CURRENT, m->light.current, "the currents of a field radiate")                                           \
+    X(MAPPED, m->structure.mapped, "edges have rows of their own in the table of E")                          \
+    X(SOURCE_PLANE, m->light.volume || m->light.current ? -1 : (long long)m->light.source,                    \
       "plane of E, above which E and H are the scattered field")                                              \
     X(FUSED, s->config.sweep == MAXWELL_FUSED, "the kernel that advances H and E in one sweep")               \
     X(ANDERSON_DEPTH, s->anderson.on ? s->anderson.depth : 0, "states of a cycle of Anderson's acceleration") \
@@ -114,7 +120,9 @@ static bn_status plan_fields(const maxwell *s, bn_plan *p)
     if (s->anderson.on)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "history", "", BN_T_REAL2,
                                                   (s->anderson.depth + 1) * s->anderson.components, BN_STATE }));
-    return bn_plan_field(p, &(bn_field_desc){ "edges", "", BN_T_U8, 3, 0 });
+    if (s->model.light.current)
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "J", "A m-2", BN_T_REAL2, 3, BN_STATE }));
+    return bn_plan_field(p, &(bn_field_desc){ "edges", "", s->model.structure.mapped ? BN_T_I32 : BN_T_U8, 3, 0 });
 }
 
 static bn_status plan_kernels(const maxwell *s, bn_plan *p)
@@ -150,7 +158,7 @@ void maxwell_write_caption(maxwell *s)
 static size_t mark_places(const maxwell_model *m, bn_picture_mark *mark)
 {
     size_t count = 0;
-    if (!m->light.volume)
+    if (!m->light.volume && !m->light.current)
         mark[count++] = (bn_picture_mark){ 2, m->light.source * m->h, "source" };
     for (int d = 0; d < 3; d++) {
         if (d == 2 ? m->pml.bottom : m->pml.sides)
@@ -206,7 +214,7 @@ static bn_status plan_notes(const maxwell *s, bn_plan *p)
     BN_TRY(bn_plan_note(p, "cells a wavelength in vacuum", m->light.wavelength / m->h, ""));
     BN_TRY(bn_plan_note(p, "in the densest material", m->light.wavelength / (n * m->h), ""));
     BN_TRY(bn_plan_note(p, "steps a period", 6.283185307179586 / (m->t.w * m->courant / sqrt(3.0)), ""));
-    if (!m->light.volume)
+    if (!m->light.volume && !m->light.current)
         BN_TRY(bn_plan_note(p, "source plane at z", m->light.source * m->h, "m"));
     bn_plan_wants_convergence(p, s->config.epsilon, NULL);
     bn_plan_parts(p, m->light.wavelengths);
@@ -242,15 +250,17 @@ static void read_solver(const bn_case *c, const bn_device_info *device, maxwell 
     s->spectrum.most_steps = bn_case_int(c, "stop.steps");
     s->anderson.components = s->model.pml.sides ? 12 : 10;
     const maxwell_light *light = &s->model.light;
-    if (s->config.start == MAXWELL_LAYERS && (light->volume || light->bloch))
+    if (s->config.start == MAXWELL_LAYERS &&
+        (light->volume || light->current || light->bloch || s->model.structure.mapped))
         (void)bn_case_reject(c, "solver.start", "solver.start = \"dark\"",
-                             "the layers' field is known for a plane wave at normal incidence alone");
+                             "the layers' field is known for a plane wave at normal incidence, without a map, alone");
 }
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
     maxwell *s = state;
     BN_TRY(maxwell_plan_model(c, p, &s->model));
+    BN_TRY(maxwell_read_map(c, p, &s->model));
     read_solver(c, bn_plan_device(p), s);
     if (bn_case_diagnostics(c)[0])
         return BN_OK;
@@ -284,7 +294,7 @@ static bn_status fill_index(void *state, const bn_region *r, void *out)
     for (size_t at = 0; at < bn_region_points(r); at++) {
         size_t p[3];
         bn_region_place(r, at, p);
-        values[at] = m->structure.material[m->structure.cell[(p[2] * m->n[1] + p[1]) * m->n[0] + p[0]]].n;
+        values[at] = maxwell_cell_index(m, (p[2] * m->n[1] + p[1]) * m->n[0] + p[0]);
     }
     return BN_OK;
 }
@@ -310,7 +320,12 @@ static bn_status init(bn_sim *sim, void *state)
     if (s->anderson.on)
         s->anderson.history = bn_sim_field(sim, "history");
     BN_TRY(bn_field_supply(s->f.index, BN_AS_DOUBLES, fill_index, s));
-    BN_TRY(bn_field_write(s->f.edges, s->model.structure.edge, 3 * maxwell_cells(&s->model)));
+    if (s->model.light.current)
+        s->f.current = bn_sim_field(sim, "J");
+    const maxwell_structure *t = &s->model.structure;
+    const size_t edges = 3 * maxwell_cells(&s->model);
+    BN_TRY(
+        bn_field_write(s->f.edges, t->row ? (const void *)t->row : t->edge, t->row ? edges * sizeof *t->row : edges));
     return maxwell_begin_wavelength(sim, s);
 }
 
@@ -330,4 +345,6 @@ const bn_solver bn_solver_maxwell = {
     .serialize = maxwell_serialize,
     .variants = variants,
     .selftest_constants = selftest_constants,
+    .map = maxwell_map,
+    .gradient = maxwell_gradient,
 };

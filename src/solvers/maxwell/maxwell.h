@@ -31,7 +31,8 @@ enum {
     MAXWELL_MARKS = 7
 };
 
-#define MAXWELL_SOURCES(X) X(MAXWELL_SOURCE_PLANE, "plane") X(MAXWELL_SOURCE_VOLUME, "volume")
+#define MAXWELL_SOURCES(X) \
+    X(MAXWELL_SOURCE_PLANE, "plane") X(MAXWELL_SOURCE_VOLUME, "volume") X(MAXWELL_SOURCE_CURRENT, "current")
 #define MAXWELL_SIDES(X) X(MAXWELL_SIDES_PERIODIC, "periodic") X(MAXWELL_SIDES_ABSORBING, "absorbing")
 #define MAXWELL_BOTTOMS(X) X(MAXWELL_BOTTOM_ABSORBING, "absorbing") X(MAXWELL_BOTTOM_WALL, "wall")
 #define MAXWELL_BORDERS(X) X(MAXWELL_BORDERS_AVERAGE, "average") X(MAXWELL_BORDERS_SHARP, "sharp")
@@ -61,6 +62,8 @@ typedef enum maxwell_start { MAXWELL_STARTS(BN_CHOICE_ENUM) } maxwell_start;
 typedef enum maxwell_acceleration { MAXWELL_ACCELERATIONS(BN_CHOICE_ENUM) } maxwell_acceleration;
 typedef enum maxwell_slice { MAXWELL_SLICES(BN_CHOICE_ENUM) } maxwell_slice;
 
+#define MAXWELL_VACUUM_IMPEDANCE 376.730313668 /* [ohm] */
+
 /* ------------------------------------------------------------------------ the model: what is to be solved */
 
 typedef struct maxwell_material {
@@ -76,6 +79,7 @@ typedef struct maxwell_material {
 typedef struct maxwell_class {
     uint8_t of[4];
     double share[4]; /* of each in its permittivity; they add up to 1 */
+    double loss[4];  /* of each in -eps'' */
     cplx eps;        /* relative, eps' - i eps'': im is -eps'' */
 } maxwell_class;
 
@@ -85,6 +89,7 @@ typedef struct maxwell_light {
     double amplitude, polarisation, incidence, azimuth;
     double ramp_periods; /* 0: full from the first step on */
     bool volume;         /* the scattered field is computed everywhere, driven by the polarisation of the structure */
+    bool current;        /* no incident wave: the currents of the field J radiate */
     bool bloch;          /* oblique incidence: sides are periodic but for a phase */
     uint32_t source;     /* plane of E */
 } maxwell_light;
@@ -102,7 +107,13 @@ typedef struct maxwell_structure {
     uint8_t *edge; /* 3 * nx * ny * nz: class of each edge; with sharp borders at first its material */
     maxwell_class classes[MAXWELL_CLASSES];
     int class_count;
-    bool average;         /* borders: an edge has the mean permittivity of the cells around it */
+    bool average; /* borders: an edge has the mean permittivity of the cells around it */
+    /* structure.map: the index of each cell; NaN: that of its material. Then an edge at such a cell has a row of its
+     * own in the table of the update of E, behind those of the classes. */
+    bool mapped;
+    double *map;
+    int32_t *row;         /* of each edge */
+    size_t rows;          /* of all edges */
     double sphere_radius; /* of the only sphere [m]; 0: none or several */
 } maxwell_structure;
 
@@ -110,7 +121,7 @@ typedef struct maxwell_structure {
 typedef enum maxwell_table {
     MAXWELL_UPDATE_E, /* by class and depth: t and c of the update of E */
     MAXWELL_UPDATE_H, /* by depth: t and c of the update of H */
-    MAXWELL_CONTRAST, /* by class: -i w (eps - eps_above) */
+    MAXWELL_CONTRAST, /* by class (with a map by row): -i w (eps - eps_above) */
     MAXWELL_WAVE,     /* by plane of E: incident wave at normal incidence */
     MAXWELL_LATERAL,  /* 2 + nx + ny: phases across the sides, of the wave along x and y */
     MAXWELL_TABLES
@@ -155,12 +166,26 @@ void maxwell_set_materials(const bn_case *, maxwell_structure *, double waveleng
 /* maxwell_structure.c: which material fills each cell. */
 BN_CHECKED bn_status maxwell_build_structure(const bn_case *, bn_plan *, maxwell_model *);
 
+/* maxwell_map.c: the index of cells from a map. After maxwell_plan_model: reads it, and makes the tables anew. */
+BN_CHECKED bn_status maxwell_read_map(const bn_case *, bn_plan *, maxwell_model *);
+double maxwell_cell_index(const maxwell_model *, size_t cell);
+/* An edge along `axis`: the four cells around it; then false: none of them has its index from the map; else their
+ * materials, and the mean of their permittivities, as a class. */
+bool maxwell_mapped_edge(const maxwell_model *, int axis, const size_t place[3], size_t cell[4], maxwell_class *out);
+
+/* maxwell_gradient.c: gradients with respect to the map by the adjoint equations. */
+bool maxwell_map(const void *state, unsigned n[3]);
+BN_CHECKED bn_status maxwell_gradient(bn_sim *, void *state, const char *of, const double *slopes, double *gradient);
+
 /* maxwell_tables.c: classes of edges, coefficients, the incident wave. */
 BN_CHECKED bn_status maxwell_find_classes(const bn_case *, bn_plan *, maxwell_model *);
 BN_CHECKED bn_status maxwell_allocate_tables(bn_plan *, maxwell_model *);
 /* Reals in a table. */
 size_t maxwell_table_size(const maxwell_model *, maxwell_table);
 void maxwell_set_tables(maxwell_model *);
+static inline cplx maxwell_permittivity(double n, double k) { return (cplx){ n * n - k * k, -2 * n * k }; }
+/* Place on an axis of the cell before `at`: across a periodic side the last one, at a wall the cell itself. */
+uint32_t maxwell_cell_before(const maxwell_model *, int dim, uint32_t at);
 /* Depth in an absorbing layer, in cells, of place `at` along dimension `dim` (of H: half a cell more). */
 int maxwell_depth_E(const maxwell_model *, int dim, uint32_t at);
 int maxwell_depth_H(const maxwell_model *, int dim, uint32_t at);
@@ -178,7 +203,7 @@ typedef struct maxwell_config {
 } maxwell_config;
 
 typedef struct maxwell_fields {
-    bn_field *E, *H, *part_E, *part_H, *edges, *norm, *index;
+    bn_field *E, *H, *part_E, *part_H, *edges, *norm, *index, *current;
     bn_field *E_next, *H_next, *part_E_next, *part_H_next; /* the second buffers of the fused sweep, else NULL */
 } maxwell_fields;
 

@@ -98,9 +98,15 @@ static void add_edge(const window *v, int c, const size_t p[3], powers *out)
 {
     const maxwell_model *m = v->m;
     const size_t own = (size_t)c * v->cells + at(v, p[0], p[1], p[2]);
-    const size_t edge = m->structure.edge[(((size_t)c * v->nz + p[2]) * v->ny + p[1]) * v->nx + p[0]];
-    const maxwell_class *class = &m->structure.classes[edge];
-    const cplx contrast = { m->t.of[MAXWELL_CONTRAST][2 * edge], m->t.of[MAXWELL_CONTRAST][2 * edge + 1] };
+    const size_t place = (((size_t)c * v->nz + p[2]) * v->ny + p[1]) * v->nx + p[0];
+    const size_t at_contrast = m->structure.row ? (size_t)m->structure.row[place] : m->structure.edge[place];
+    size_t around[4];
+    maxwell_class own_class;
+    const maxwell_class *class = m->structure.row && maxwell_mapped_edge(m, c, p, around, &own_class)
+                                     ? &own_class
+                                     : &m->structure.classes[m->structure.edge[place]];
+    const cplx contrast = { m->t.of[MAXWELL_CONTRAST][2 * at_contrast],
+                            m->t.of[MAXWELL_CONTRAST][2 * at_contrast + 1] };
     if (class->eps.im == 0 && contrast.re == 0 && contrast.im == 0)
         return;
     const cplx e = total_E(v, c, own, p[2]);
@@ -120,10 +126,8 @@ static void add_edge(const window *v, int c, const size_t p[3], powers *out)
     }
     const double poynting = 0.5 * dot(e, curl);
     for (int i = 0; i < 4; i++) {
-        const maxwell_material *of = &m->structure.material[class->of[i]];
-        const double loss = class->share[i] * 2 * of->n * of->k; /* share of -eps'' */
-        out->absorbed[class->of[i]] += 0.5 * m->t.w * loss * square;
-        out->poynting[class->of[i]] += poynting * loss / -class->eps.im;
+        out->absorbed[class->of[i]] += 0.5 * m->t.w * class->loss[i] * square;
+        out->poynting[class->of[i]] += poynting * class->loss[i] / -class->eps.im;
     }
 }
 
@@ -340,6 +344,26 @@ out:
     return st;
 }
 
+/* The power that the currents give to the field, -1/2 Re of the integral of E . J*. */
+static bn_status add_radiated(bn_sim *sim, const maxwell *s, bn_results *results)
+{
+    const size_t plane = (size_t)s->model.n[0] * s->model.n[1];
+    double sum = 0;
+    cplx *E = calloc(6 * plane, sizeof *E), *J = E ? E + 3 * plane : NULL;
+    bn_status st = E ? BN_OK : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the field");
+    for (uint32_t k = 0; st == BN_OK && k < s->model.n[2]; k++) {
+        const bn_region r = { { 0, 0, k }, { s->model.n[0], s->model.n[1], 1 } };
+        BN_GO(bn_field_read_region(s->f.E, 0, 3, &r, BN_AS_DOUBLES, (double *)E));
+        BN_GO(bn_field_read_region(s->f.current, 0, 3, &r, BN_AS_DOUBLES, (double *)J));
+        for (size_t i = 0; i < 3 * plane; i++)
+            sum -= 0.5 * dot(E[i], J[i]);
+    }
+    BN_GO(bn_result(results, "radiated_power", sum * s->model.h * s->model.h * s->model.h));
+out:
+    free(E);
+    return st;
+}
+
 bn_status maxwell_measure(bn_sim *sim, void *state, bn_results *results)
 {
     const maxwell *s = state;
@@ -348,6 +372,8 @@ bn_status maxwell_measure(bn_sim *sim, void *state, bn_results *results)
     bn_status st = BN_OK;
     BN_GO(bn_result(results, "wavelength", s->model.t.wavelength));
     BN_GO(bn_result(results, "update_norm", s->residual));
+    if (s->model.light.current)
+        return add_radiated(sim, s, results);
     BN_GO(measure_powers(sim, s, &v, &w));
     if (s->model.light.volume) {
         BN_GO(add_cross_sections(s, &w, results));
@@ -389,6 +415,8 @@ bn_status maxwell_plan_results(bn_plan *p, maxwell *s)
     BN_TRY(bn_plan_allocate(p, wavelengths * sizeof *w->ends, (void **)&w->ends));
     BN_TRY(bn_plan_result(p, "wavelength", "m", "of the light, in vacuum; of a sweep the last one"));
     BN_TRY(bn_plan_result(p, "update_norm", "", "largest change of E in an iteration over the largest E"));
+    if (m->light.current)
+        return bn_plan_result(p, "radiated_power", "W", "that the currents J give to the field");
     if (m->light.volume) {
         BN_TRY(
             bn_plan_result(p, "sigma_sca", "m2", "scattered power over the incident intensity, by the flux outwards"));

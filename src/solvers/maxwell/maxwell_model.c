@@ -42,6 +42,7 @@ static void read_light(const bn_case *c, maxwell_model *m)
     m->light.azimuth = bn_case_real(c, "light.azimuth");
     m->light.ramp_periods = bn_case_real(c, "light.ramp");
     m->light.volume = bn_case_choice(c, "light.source") == MAXWELL_SOURCE_VOLUME;
+    m->light.current = bn_case_choice(c, "light.source") == MAXWELL_SOURCE_CURRENT;
     m->light.bloch = m->light.incidence > 0;
     if (m->light.bloch && !bn_case_given(c, "light.ramp"))
         m->light.ramp_periods = 30; /* waves at grazing angles leave slowly and PML hardly damps them: excite few */
@@ -50,7 +51,9 @@ static void read_light(const bn_case *c, maxwell_model *m)
     m->pml.cells = (int)bn_case_int(c, "pml.cells");
     m->pml.order = (int)bn_case_int(c, "pml.order");
     m->pml.reflection = bn_case_real(c, "pml.reflection");
-    if (m->pml.sides && !m->light.volume)
+    if (m->light.current && m->light.wavelengths > 1)
+        (void)bn_case_reject(c, "light.count", "a case for each wavelength", "currents have one wavelength");
+    if (m->pml.sides && !m->light.volume && !m->light.current)
         (void)bn_case_reject(c, "boundary.sides", "light.source = \"volume\"",
                              "absorbing sides do not let a plane wave along");
     if (m->light.volume && m->light.bloch)

@@ -131,7 +131,7 @@ static void step_H(const maxwell *s, const reference *r)
                              dz = (size_t)maxwell_depth_H(m, 2, k);
                 pair dz_ex = minus(neighbour(m, r, ex, at, 2, 1), ex[here]);
                 pair dz_ey = minus(neighbour(m, r, ey, at, 2, 1), ey[here]);
-                if (!m->light.volume && k == m->light.source) {
+                if (!m->light.volume && !m->light.current && k == m->light.source) {
                     dz_ex = plus(dz_ex, incident(m, r, in_x, at));
                     dz_ey = plus(dz_ey, incident(m, r, in_y, at));
                 }
@@ -161,10 +161,12 @@ static void step_E(maxwell *s, const reference *r)
     const size_t nx = m->n[0], ny = m->n[1], cells = nx * ny * m->n[2], levels = (size_t)m->pml.cells + 1;
     const pair *hx = bn_field_host(s->f.H), *hy = hx + cells, *hz = hy + cells;
     pair *E = bn_field_host(s->f.E), *part = bn_field_host(s->f.part_E);
+    const pair *J = m->light.current ? bn_field_host(s->f.current) : NULL;
     const double ramp = maxwell_ramp(m, s->steps);
     const pair in_x = rounded(m->t.h_inc[0], ramp), in_y = rounded(m->t.h_inc[1], ramp);
     const real drive[2] = { (real)(ramp * m->light.amplitude * cos(m->light.polarisation)),
                             (real)(ramp * m->light.amplitude * sin(m->light.polarisation)) };
+    const real drive_J = (real)(-ramp * MAXWELL_VACUUM_IMPEDANCE * m->h);
     for (uint32_t k = 0; k < m->n[2]; k++)
         for (uint32_t j = 0; j < ny; j++)
             for (uint32_t i = 0; i < nx; i++) {
@@ -174,7 +176,7 @@ static void step_E(maxwell *s, const reference *r)
                                           (size_t)maxwell_depth_E(m, 2, k) };
                 pair dz_hx = minus(hx[here], neighbour(m, r, hx, at, 2, -1));
                 pair dz_hy = minus(hy[here], neighbour(m, r, hy, at, 2, -1));
-                if (!m->light.volume && k == m->light.source) {
+                if (!m->light.volume && !m->light.current && k == m->light.source) {
                     dz_hx = plus(dz_hx, incident(m, r, in_x, at));
                     dz_hy = plus(dz_hy, incident(m, r, in_y, at));
                 }
@@ -186,7 +188,9 @@ static void step_E(maxwell *s, const reference *r)
                 const bool wall_x = m->pml.sides && i == 0, wall_y = m->pml.sides && j == 0, wall_z = k == 0;
                 const bool wall[3] = { wall_y || wall_z, wall_x || wall_z, wall_x || wall_y };
                 for (int c = 0; c < 3; c++) {
-                    const size_t own = (size_t)c * cells + here, class = m->structure.edge[own], base = class * levels;
+                    const size_t own = (size_t)c * cells + here,
+                                 class = m->structure.row ? (size_t)m->structure.row[own] : m->structure.edge[own],
+                                 base = m->structure.row ? class : class * levels;
                     const size_t a = depth[along[c][0]], b = depth[along[c][1]];
                     const pair old = E[own];
                     pair new = update_component(old, first[c], second[c], r->table[MAXWELL_UPDATE_E], base + a,
@@ -195,6 +199,9 @@ static void step_E(maxwell *s, const reference *r)
                         new = plus(new, scaled(drive[c], times(at_pair(r->table[MAXWELL_UPDATE_E], 2 * base + 1),
                                                                times(at_pair(r->table[MAXWELL_CONTRAST], class),
                                                                      at_pair(r->table[MAXWELL_WAVE], k)))));
+                    if (J)
+                        new = plus(new,
+                                   scaled(drive_J, times(at_pair(r->table[MAXWELL_UPDATE_E], 2 * base + 1), J[own])));
                     if (wall[c])
                         new = (pair){ 0, 0 };
                     note_change(s, new, old);

@@ -67,7 +67,10 @@ static size_t source_arguments(const maxwell *s, const cplx incident[2], bn_arg 
         args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_WAVE]);
         args[count++] = (bn_arg)BN_REALV(ramp * light->amplitude * cos(light->polarisation));
         args[count++] = (bn_arg)BN_REALV(ramp * light->amplitude * sin(light->polarisation));
-    } else if (!light->volume) {
+    } else if (light->current && !incident) { /* curl H - J, in volts per metre and lengths of cells */
+        args[count++] = (bn_arg)BN_READ(s->f.current, 0);
+        args[count++] = (bn_arg)BN_REALV(-ramp * MAXWELL_VACUUM_IMPEDANCE * s->model.h);
+    } else if (!light->volume && !light->current) {
         for (int i = 0; i < 2; i++) {
             args[count++] = (bn_arg)BN_REALV(ramp * incident[i].re);
             args[count++] = (bn_arg)BN_REALV(ramp * incident[i].im);
@@ -107,7 +110,7 @@ static bn_status step_fused(maxwell *s)
         BN_WRITE(f->part_H_next),
     };
     size_t count = 11;
-    if (s->model.light.volume) {
+    if (s->model.light.volume || s->model.light.current) {
         count += source_arguments(s, NULL, args + count);
     } else { /* of E's incident wave and of H's; the lateral phases come once, at the end */
         const size_t lateral = s->model.light.bloch ? 1 : 0;
@@ -126,7 +129,7 @@ static bn_status step_fused(maxwell *s)
 static bn_status step_two_pass(maxwell *s, bool watched)
 {
     const maxwell_fields *f = &s->f;
-    const cplx *e = s->model.t.e_inc, *h = s->model.light.volume ? NULL : s->model.t.h_inc;
+    const cplx *e = s->model.t.e_inc, *h = s->model.light.volume || s->model.light.current ? NULL : s->model.t.h_inc;
     const bool rows = s->config.sweep == MAXWELL_ROWS;
     BN_TRY(RUN_WITH_SOURCE(s, rows ? s->k.H_rows : s->k.H, e, BN_READ_WRAPPED_SIDE(f->E, 1, 1),
                            BN_ARRAY(s->k.table[MAXWELL_UPDATE_H]), BN_UPDATE(f->H), BN_UPDATE(f->part_H)));
@@ -218,8 +221,8 @@ bn_status maxwell_report(bn_sim *sim, maxwell *s, bool watched, bn_step *out)
     out->series[1] = s->size > 0 ? sqrt(s->size) : 0;
     if (!watched)
         return maxwell_end_step(sim, s, false, out);
-    if (!isfinite(s->change) || !isfinite(s->size) ||
-        s->size > RUNAWAY * RUNAWAY * m->light.amplitude * m->light.amplitude)
+    if (!isfinite(s->change) || !isfinite(s->size) || /* currents may be as strong as their owner likes */
+        (!m->light.current && s->size > RUNAWAY * RUNAWAY * m->light.amplitude * m->light.amplitude))
         return diverged(sim, s);
     s->residual = out->residual = s->size > 0 ? sqrt(s->change / s->size) : 1;
     return maxwell_end_step(sim, s, full && out->residual < s->config.epsilon, out);

@@ -278,7 +278,7 @@ static void check_layers(const bn_case *c, const maxwell_model *m)
     const size_t d = (size_t)m->pml.cells + m->light.volume;
     for (size_t k = 0; k < nz; k++) {
         const bool low = m->pml.bottom && k < d, high = k + d >= nz;
-        const bool lit = !m->light.volume && k >= m->light.source;
+        const bool lit = !m->light.volume && !m->light.current && k >= m->light.source;
         if (!low && !high && !lit)
             continue;
         const int wanted = low ? m->structure.cell[0] : m->structure.above;

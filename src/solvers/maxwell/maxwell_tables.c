@@ -22,8 +22,7 @@ int maxwell_depth_H(const maxwell_model *m, int dim, uint32_t at)
 
 /* ------------------------------------------------------------------------------------------------------- classes */
 
-/* Place on an axis of the cell before `at`: across a periodic side the last one, at a wall the cell itself. */
-static uint32_t cell_before(const maxwell_model *m, int dim, uint32_t at)
+uint32_t maxwell_cell_before(const maxwell_model *m, int dim, uint32_t at)
 {
     return at > 0 ? at - 1 : dim < 2 && !m->pml.sides ? m->n[dim] - 1 : 0;
 }
@@ -67,9 +66,9 @@ bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell_model *m)
                     for (int quarter = 0; quarter < 4; quarter++) {
                         uint32_t at[3] = { i, j, k };
                         if (quarter & 1)
-                            at[a] = cell_before(m, a, here[a]);
+                            at[a] = maxwell_cell_before(m, a, here[a]);
                         if (quarter & 2)
-                            at[b] = cell_before(m, b, here[b]);
+                            at[b] = maxwell_cell_before(m, b, here[b]);
                         of[quarter] = m->structure.cell[((size_t)at[2] * ny + at[1]) * nx + at[0]];
                     }
                     if (!m->structure.average) /* the material at the edge itself */
@@ -88,7 +87,7 @@ bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell_model *m)
     return BN_OK;
 }
 
-static cplx permittivity(const maxwell_material *m) { return (cplx){ m->n * m->n - m->k * m->k, -2 * m->n * m->k }; }
+static cplx permittivity(const maxwell_material *m) { return maxwell_permittivity(m->n, m->k); }
 
 /* The mean of the four cells. Where a metal and a dielectric nearly cancel, the iteration would not be stable: then the
  * permittivity of the material that most of the cells have (of two equally frequent ones the first). */
@@ -106,8 +105,11 @@ static void mean_permittivity(const maxwell_model *m, maxwell_class *class)
             most = i;
     }
     const bool all = fabs(mean.re) >= 1;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
+        const maxwell_material *of = &m->structure.material[class->of[i]];
         class->share[i] = all ? 0.25 : i == most;
+        class->loss[i] = class->share[i] * 2 * of->n * of->k;
+    }
     class->eps = all ? mean : permittivity(&m->structure.material[class->of[most]]);
 }
 
@@ -138,22 +140,43 @@ static double conductivity(const maxwell_model *m, double depth)
     return depth > 0 ? most * pow(depth / m->pml.cells, m->pml.order) : 0;
 }
 
+static void set_update_E(maxwell_model *m, cplx eps, int depth, double tau, double half, size_t row)
+{
+    const double sigma = conductivity(m, depth), w = m->t.w;
+    const cplx loss = { -w * eps.im + sigma * eps.re, sigma * eps.im };
+    set_update(eps.re, loss, tau, half, m->t.of[MAXWELL_UPDATE_E] + 4 * row);
+}
+
+/* -i w (eps - eps_above) */
+static void set_contrast(maxwell_model *m, cplx eps, size_t at)
+{
+    const cplx above = permittivity(&m->structure.material[m->structure.above]);
+    m->t.of[MAXWELL_CONTRAST][2 * at] = m->t.w * (eps.im - above.im);
+    m->t.of[MAXWELL_CONTRAST][2 * at + 1] = -m->t.w * (eps.re - above.re);
+}
+
 static void set_coefficients(maxwell_model *m)
 {
     maxwell_tables *t = &m->t;
     const double tau = m->courant / sqrt(3.0), half = 0.5 * t->w * tau;
     const int levels = m->pml.cells + 1;
+    size_t row = 0;
     for (int i = 0; i < m->structure.class_count; i++) {
         mean_permittivity(m, &m->structure.classes[i]);
-        const cplx eps = m->structure.classes[i].eps, above = permittivity(&m->structure.material[m->structure.above]);
-        for (int depth = 0; depth < levels; depth++) {
-            const double sigma = conductivity(m, depth);
-            const cplx loss = { -t->w * eps.im + sigma * eps.re, sigma * eps.im };
-            set_update(eps.re, loss, tau, half, t->of[MAXWELL_UPDATE_E] + 4 * ((size_t)i * levels + (size_t)depth));
-        }
-        /* -i w (eps - eps_above) */
-        t->of[MAXWELL_CONTRAST][2 * i] = t->w * (eps.im - above.im);
-        t->of[MAXWELL_CONTRAST][2 * i + 1] = -t->w * (eps.re - above.re);
+        for (int depth = 0; depth < levels; depth++)
+            set_update_E(m, m->structure.classes[i].eps, depth, tau, half, row++);
+        set_contrast(m, m->structure.classes[i].eps, m->structure.mapped ? row - (size_t)levels : (size_t)i);
+    }
+    const size_t first = row, cells = maxwell_cells(m);
+    for (size_t edge = 0; m->structure.row && edge < 3 * cells; edge++) {
+        const size_t at = edge % cells, place[3] = { at % m->n[0], at / m->n[0] % m->n[1], at / m->n[0] / m->n[1] };
+        size_t cell[4];
+        maxwell_class class;
+        row = (size_t)m->structure.row[edge];
+        if (row < first || !maxwell_mapped_edge(m, (int)(edge / cells), place, cell, &class))
+            continue;
+        set_update_E(m, class.eps, 0, tau, half, row);
+        set_contrast(m, class.eps, row);
     }
     for (int depth = 0; depth < levels; depth++)
         set_update(1, (cplx){ conductivity(m, depth > 0 ? depth - 0.5 : 0), 0 }, tau, half,
@@ -212,9 +235,9 @@ size_t maxwell_table_size(const maxwell_model *m, maxwell_table table)
 {
     const size_t levels = (size_t)m->pml.cells + 1, classes = (size_t)m->structure.class_count;
     switch (table) {
-    case MAXWELL_UPDATE_E: return 4 * levels * classes;
+    case MAXWELL_UPDATE_E: return 4 * (m->structure.row ? m->structure.rows : levels * classes);
     case MAXWELL_UPDATE_H: return 4 * levels;
-    case MAXWELL_CONTRAST: return 2 * classes;
+    case MAXWELL_CONTRAST: return 2 * (m->structure.row ? m->structure.rows : classes);
     case MAXWELL_WAVE: return 2 * (size_t)m->n[2];
     case MAXWELL_LATERAL: return 2 * (2 + (size_t)m->n[0] + m->n[1]);
     default: return 0;
