@@ -40,14 +40,18 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-#define FOLDED(log, odd) \
-    { log, 0, 0, 1, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd) }
+#define FOLDED(log, odd)                                                                                       \
+    {                                                                                                          \
+        log, FIRST_LEVELS(log), 0, 0, 1, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd) \
+    }
 #define LOG_MOST (STEP_LOG_X > STEP_LOG_Y ? STEP_LOG_X : STEP_LOG_Y)
 #define STEP_POINTS ((1 << LOG_MOST) + 16 * HEAT)
 #define COEFFICIENTS_PITCH ((NY + 15) / 16 * 16)
 #define COEFFICIENTS(k) (coefficients + (index_t)(k) * (NX * COEFFICIENTS_PITCH))
 #define FOR_GROUPS(task, count) for (int task = (int)get_group_id(0); task < (count); task += (int)get_num_groups(0))
-#define LOCAL_AND_GLOBAL barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+
+/* Between two meetings: of the temperature, then of vorticity and stream function together. */
+enum { ROWS, COLUMNS, ROWS_BACK, PHASES };
 
 /* run: 0 for meetings alone, which prove that the work-groups run side by side. totals[4]: 1 where they did not. */
 kernel void flow_step(global real *omega, global real *next, global const real *psi_before, global real *psi,
@@ -68,77 +72,89 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                       global real *coefficients, volatile global int *meeting, int run, global real *totals)
 {
     local real2 z[STEP_POINTS];
-    const axis x = FOLDED(STEP_LOG_X, 1), y = FOLDED(STEP_LOG_Y, 1);
-    const tables along_x = { twiddle_x, 0, pick_x, 0, 0 }, along_y = { twiddle_y, 0, pick_y, 0, 0 };
-    const int row_pairs = run ? (NY - 1) / 2 : 0, column_pairs = run ? (NX - 1) / 2 : 0, rows = run ? NY : 0;
-#if HEAT
-    const axis hx = FOLDED(STEP_LOG_X, HEAT_ODD_X), hy = FOLDED(STEP_LOG_Y, HEAT_ODD_Y);
-    const tables heat_along_x = { twiddle_x, 0, heat_pick_x, 0, 0 }, heat_along_y = { twiddle_y, 0, heat_pick_y, 0, 0 };
-    const int heat_row_pairs = run ? (hy.count + 1) / 2 : 0, heat_column_pairs = run ? (hx.count + 1) / 2 : 0;
-    FOR_GROUPS(pair, heat_row_pairs)
-    {
-        for (int j = hy.first + 2 * pair; j < min(hy.first + 2 * pair + 2, hy.first + hy.count); j++)
-            FOR_ITEMS(i, NX)
-                advect_heat(i, j, T, psi_before, velocity, node, heat_stencil, rhs, T_next);
-        LOCAL_AND_GLOBAL
-        forward_rows(rhs, coefficients, COEFFICIENTS_PITCH, 2 * pair, hx, hy, heat_along_x, z);
-        LOCAL_AND_GLOBAL
-    }
-    meet(meeting);
-    FOR_GROUPS(pair, heat_column_pairs)
-    {
-        forward_columns(coefficients, COEFFICIENTS_PITCH, 2 * pair, hx, hy, heat_along_y, z);
-        divide_columns(coefficients, COEFFICIENTS_PITCH, 2 * pair, hx, hy, heat_along_y, 1, heat_x, heat_y, 0, 0, z);
-        LOCAL_AND_GLOBAL
-        back_columns(coefficients, spread, COEFFICIENTS_PITCH, 2 * pair, hx, hy, heat_along_y, z);
-        LOCAL_AND_GLOBAL
-    }
-    meet(meeting);
-    FOR_GROUPS(pair, heat_row_pairs)
-    {
-        back_rows(spread, T_next, 2 * pair, hx, hy, heat_along_x, 0, 0, z);
-        LOCAL_AND_GLOBAL
-    }
-    meet(meeting);
-#else
+#if !HEAT
     global const real *T_next = 0;
 #endif
-    FOR_GROUPS(pair, row_pairs)
-    {
-        /* The rows of the border, which are copied, go with the first and the last. */
-        for (int j = pair == 0 ? 0 : 2 * pair + 1; j < min(2 * pair + 3 + (pair == row_pairs - 1), NY); j++)
-            FOR_ITEMS(i, NX)
-                advect_vorticity(i, j, omega, psi_before, velocity, T_next, node, stencil, rhs, next);
-        LOCAL_AND_GLOBAL
-        forward_rows(rhs, coefficients, COEFFICIENTS_PITCH, 2 * pair, x, y, along_x, z);
-        LOCAL_AND_GLOBAL
-    }
-    meet(meeting);
-    /* Where there are enough work-groups each takes one of the systems: the forward transform twice, side by side. */
-    const int apart = (int)get_num_groups(0) >= 2 * column_pairs;
-    FOR_GROUPS(task, column_pairs << apart)
-    {
-        const int pair = task >> apart, from = apart ? task & 1 : 0, to = apart ? from : 1;
-        forward_columns(coefficients, COEFFICIENTS_PITCH, 2 * pair, x, y, along_y, z);
-        for (int system = from; system <= to; system++)
-            divide_columns(COEFFICIENTS(1 + system), COEFFICIENTS_PITCH, 2 * pair, x, y, along_y, 1 + system, omega_x,
-                           omega_y, psi_x, psi_y, z);
-        for (int system = from; system <= to; system++) {
-            LOCAL_AND_GLOBAL
-            back_columns(COEFFICIENTS(1 + system), system == 0 ? spread : spread_psi, COEFFICIENTS_PITCH, 2 * pair, x,
-                         y, along_y, z);
+    /* The text of a transform stands once in the kernel: compilers take seconds over each. */
+    ROLLED
+    for (int part = HEAT ? 0 : PHASES; part < 2 * PHASES; part++) {
+        const int heat = HEAT && part < PHASES, phase = part % PHASES, columns = phase == COLUMNS;
+        const int odd_x = heat ? HEAT_ODD_X : 1, odd_y = heat ? HEAT_ODD_Y : 1;
+        const axis x = FOLDED(STEP_LOG_X, odd_x), y = FOLDED(STEP_LOG_Y, odd_y);
+        const axis along = FOLDED(columns ? STEP_LOG_Y : STEP_LOG_X, columns ? odd_y : odd_x);
+        const axis across = FOLDED(columns ? STEP_LOG_X : STEP_LOG_Y, columns ? odd_x : odd_y);
+        const int pairs = run ? (across.count + 1) / 2 : 0;
+#if HEAT
+        global const int *pick_row = heat ? heat_pick_x : pick_x, *pick_column = heat ? heat_pick_y : pick_y;
+        global const real *x_value = heat ? heat_x : omega_x, *y_value = heat ? heat_y : omega_y;
+        global real *solution = heat ? T_next : next;
+#else
+        global const int *pick_row = pick_x, *pick_column = pick_y;
+        global const real *x_value = omega_x, *y_value = omega_y;
+        global real *solution = next;
+#endif
+        const tables t = { columns ? twiddle_y : twiddle_x, 0, columns ? pick_column : pick_row, 0, 0 };
+        /* Where there are enough work-groups each takes one of two systems: forward along y twice, side by side. */
+        const int systems = heat || phase == ROWS ? 1 : 2;
+        const int apart = systems == 2 && (!columns || (int)get_num_groups(0) >= 2 * pairs);
+        FOR_GROUPS(task, pairs << apart)
+        {
+            const int line = 2 * (task >> apart), from = apart ? task & 1 : 0, to = apart ? from + 1 : systems;
+            if (phase == ROWS) {
+                /* The rows of the border, where vorticity is copied, go with the first and the last. */
+                const int low = y.first + line - (!heat && line == 0);
+                const int high = y.first + min(line + 2, y.count) + (!heat && line + 2 >= y.count);
+                for (int j = low; j < high; j++)
+                    FOR_ITEMS(i, NX)
+                    {
+#if HEAT
+                        if (heat)
+                            advect_heat(i, j, T, psi_before, velocity, node, heat_stencil, rhs, T_next);
+                        else
+#endif
+                            advect_vorticity(i, j, omega, psi_before, velocity, T_next, node, stencil, rhs, next);
+                    }
+            }
+            /* Columns forward, then each system back. */
+            const int passes = columns ? 1 + to - from : 1;
+            ROLLED
+            for (int pass = 0; pass < passes; pass++) {
+                const int forward = columns && pass == 0, system = columns ? from + max(pass - 1, 0) : from;
+                const index_t column = line * COEFFICIENTS_PITCH;
+                global const real *in = phase == ROWS ? rhs
+                                        : columns     ? COEFFICIENTS(forward ? 0 : 1 + system)
+                                        : system      ? spread_psi
+                                                      : spread;
+                lines l;
+                take_lines(&l, line, along, across, columns ? column : AT(phase == ROWS ? x.first : 0, y.first + line),
+                           columns ? COEFFICIENTS_PITCH : PITCH);
+                if (phase == ROWS)
+                    weigh_lines(&l, line, x, y);
+                barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+                transform(in, l, along, t, z);
+                if (phase == ROWS)
+                    place_lines(&l, line, 1, COEFFICIENTS_PITCH);
+                else if (!columns)
+                    place_lines(&l, AT(x.first, y.first + line), PITCH, 1);
+                else if (!forward)
+                    place_lines(&l, AT(line, y.first), 1, PITCH);
+                ROLLED
+                for (int k = system; k < (forward ? to : system + 1); k++) {
+                    const divisor by = DIVISOR(line, x.count, x_value, y_value);
+                    const divisor then_by = DIVISOR(line, x.count, psi_x, psi_y);
+                    global real *out = phase == ROWS ? coefficients
+                                       : forward     ? COEFFICIENTS(1 + k)
+                                       : columns     ? (k ? spread_psi : spread)
+                                       : k           ? psi
+                                                     : solution;
+                    store(out, l, along, t, phase == ROWS || (columns && !forward), forward ? 1 + k : 0, by, then_by,
+                          BORDER && phase == ROWS_BACK && k, psi_border, z);
+                }
+            }
         }
-        LOCAL_AND_GLOBAL
+        meet(meeting);
     }
-    meet(meeting);
-    FOR_GROUPS(task, 2 * row_pairs)
-    {
-        const int second = task & 1;
-        back_rows(second ? spread_psi : spread, second ? psi : next, 2 * (task >> 1), x, y, along_x,
-                  BORDER && second, psi_border, z);
-        LOCAL_AND_GLOBAL
-    }
-    meet(meeting);
+    const int rows = run ? NY : 0;
     FOR_GROUPS(j, rows)
     {
         FOR_ITEMS(i, NX)

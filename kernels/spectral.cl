@@ -3,8 +3,9 @@
  * With SYSTEMS = 2 it solves A x = b and B y = area x for two matrices of the same unknowns: the coefficients of x are
  * those of the second right-hand side. */
 
-#define AXIS_X ((axis){ LOG_X, LENGTH_X, CHIRP_X, FOLD_X, ODD_X, FIRST_X, COUNT_X, TWICE_LOW_X, TWICE_HIGH_X })
-#define AXIS_Y ((axis){ LOG_Y, LENGTH_Y, CHIRP_Y, FOLD_Y, ODD_Y, FIRST_Y, COUNT_Y, TWICE_LOW_Y, TWICE_HIGH_Y })
+#define AXIS(dim)                                                                                               \
+    ((axis){ LOG_##dim, FIRST_LEVELS(LOG_##dim), LENGTH_##dim, CHIRP_##dim, FOLD_##dim, ODD_##dim, FIRST_##dim, \
+             COUNT_##dim, TWICE_LOW_##dim, TWICE_HIGH_##dim })
 /* The end of a folded line of even symmetry stands behind the others. */
 #define POINTS_X ((1 << LOG_X) + 16 * FOLD_X * !ODD_X)
 #define POINTS_Y ((1 << LOG_Y) + 16 * FOLD_Y * !ODD_Y)
@@ -15,8 +16,15 @@ kernel void spectral_rows(global const real *restrict in, global real *restrict 
                           global const real2 *restrict spectrum)
 {
     local real2 z[POINTS_X];
+    const axis x = AXIS(X), y = AXIS(Y);
     const tables t = { twiddle, load, pick, chirp, spectrum };
-    forward_rows(in, transposed + TRANSPOSED_FIRST, TRANSPOSED_PITCH, 2 * (int)get_group_id(0), AXIS_X, AXIS_Y, t, z);
+    const int row = 2 * (int)get_group_id(0);
+    lines l;
+    take_lines(&l, row, x, y, AT(FIRST_X, FIRST_Y + row), PITCH);
+    weigh_lines(&l, row, x, y);
+    transform(in, l, x, t, z);
+    place_lines(&l, TRANSPOSED_FIRST + row, 1, TRANSPOSED_PITCH);
+    store(transposed, l, x, t, 1, 0, NOT_DIVIDED, NOT_DIVIDED, 0, 0, z);
 }
 
 /* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods;
@@ -30,34 +38,44 @@ kernel void spectral_columns(global real *transposed, global real *transposed_se
                              global const real2 *restrict chirp, global const real2 *restrict spectrum)
 {
     local real2 z[POINTS_Y];
-    const tables forward = { twiddle, load, pick, chirp, spectrum };
-    const tables back = { twiddle, load_back, pick_back, chirp, spectrum };
-    global real *first = transposed + TRANSPOSED_FIRST, *second = transposed_second + TRANSPOSED_FIRST;
+    const axis x = AXIS(X), y = AXIS(Y);
     const int column = 2 * (int)get_group_id(0);
-    forward_columns(first, TRANSPOSED_PITCH, column, AXIS_X, AXIS_Y, forward, z);
-    if (SYSTEMS > 1)
-        divide_columns(second, TRANSPOSED_PITCH, column, AXIS_X, AXIS_Y, forward, 2, eigenvalue_x, eigenvalue_y,
-                       second_x, second_y, z);
-    divide_columns(first, TRANSPOSED_PITCH, column, AXIS_X, AXIS_Y, forward, 1, eigenvalue_x, eigenvalue_y, 0, 0, z);
-    for (int system = 0; system < SYSTEMS; system++) {
+    /* Forward, then each system back; the text of a transform stands once: compilers take seconds over each. */
+    ROLLED
+    for (int pass = 0; pass <= SYSTEMS; pass++) {
+        const int back = pass > 0;
+        const tables t = { twiddle, back ? load_back : load, back ? pick_back : pick, chirp, spectrum };
+        lines l;
+        take_lines(&l, column, y, x, TRANSPOSED_FIRST + (index_t)column * TRANSPOSED_PITCH, TRANSPOSED_PITCH);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        back_columns(system == 0 ? first : second, system == 0 ? out : out_second, TRANSPOSED_PITCH, column, AXIS_X,
-                     AXIS_Y, back, z);
+        transform(pass < 2 ? transposed : transposed_second, l, y, t, z);
+        if (back)
+            place_lines(&l, AT(column, FIRST_Y), 1, PITCH);
+        ROLLED
+        for (int system = 0; system < (back ? 1 : SYSTEMS); system++) {
+            const divisor by = DIVISOR(column, COUNT_X, eigenvalue_x, eigenvalue_y);
+            const divisor then_by = DIVISOR(column, COUNT_X, second_x, second_y);
+            global real *first = back ? out : transposed, *second = back ? out_second : transposed_second;
+            store((back ? pass == 2 : system == 1) ? second : first, l, y, t, back, back ? 0 : 1 + system, by, then_by,
+                  0, 0, z);
+        }
     }
 }
 
-/* Along x, from what spectral_columns wrote to the grid. The second solution gets `plus` added to it. */
+/* Along x, from what spectral_columns wrote to the grid; a layer of the launch for each system. The second solution
+ * gets `plus` added to it. */
 kernel void spectral_rows_back(global const real *in, global const real *in_second, global real *out,
                                global real *out_second, global const real *plus, global const real2 *restrict twiddle,
                                global const int *restrict load, global const int *restrict pick,
                                global const real2 *restrict chirp, global const real2 *restrict spectrum)
 {
     local real2 z[POINTS_X];
+    const axis x = AXIS(X), y = AXIS(Y);
     const tables t = { twiddle, load, pick, chirp, spectrum };
-    const int row = 2 * (int)get_group_id(0);
-    back_rows(in, out, row, AXIS_X, AXIS_Y, t, 0, plus, z);
-    if (SYSTEMS > 1) { /* no loop: PoCL does not take every barrier in one */
-        barrier(CLK_LOCAL_MEM_FENCE);
-        back_rows(in_second, out_second, row, AXIS_X, AXIS_Y, t, PLUS, plus, z);
-    }
+    const int row = 2 * (int)get_group_id(0), system = (int)get_group_id(2);
+    lines l;
+    take_lines(&l, row, x, y, AT(0, FIRST_Y + row), PITCH);
+    transform(system ? in_second : in, l, x, t, z);
+    place_lines(&l, AT(FIRST_X, FIRST_Y + row), PITCH, 1);
+    store(system ? out_second : out, l, x, t, 0, 0, NOT_DIVIDED, NOT_DIVIDED, PLUS && system, plus, z);
 }

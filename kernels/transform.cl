@@ -101,19 +101,26 @@ ALWAYS_INLINED void transform_down(local real2 *z, int log, global const real2 *
 {
     if (log % 3)
         pass_rest(z, log, twiddle, 0);
+    ROLLED
     for (int top = log - log % 3; top > 0; top -= 3)
         pass_all(z, log, top, twiddle, 0);
 }
 
 ALWAYS_INLINED void transform_up(local real2 *z, int log, global const real2 *twiddle)
 {
+    ROLLED
     for (int top = 3; top <= log - log % 3; top += 3)
         pass_all(z, log, top, twiddle, 1);
     if (log % 3)
         pass_rest(z, log, twiddle, 1);
 }
 
+/* Values of a line that a work-item loads at once; lines of steps in one launch are short. */
+#if ONE_LAUNCH
+#define AHEAD 1
+#else
 #define AHEAD 4
+#endif
 
 /* Two lines in global memory: value number q of the first is at first[q * stride]. The values of each are multiplied by
  * its factor, the first and the last by two where the flags say so. */
@@ -133,10 +140,11 @@ static inline real weight(lines l, int number)
  * place of a, b: what is to be folded again; of c, d: points j and M - j of the transform. */
 ALWAYS_INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int odd)
 {
-    const real2 outer = odd ? *a + *d : *a - *d, inner = odd ? *b + *c : *b - *c;
+    const real mirror = odd ? 1 : -1;
+    const real2 far = mirror * *d, near = mirror * *c, outer = *a + far, inner = *b + near;
     const real2 u = odd ? inner : outer, v = odd ? outer : inner;
-    *a = odd ? *a - *d : *a + *d;
-    *b = odd ? *b - *c : *b + *c;
+    *a = *a - far;
+    *b = *b - near;
     *c = times((real2)(u.x + v.y, u.y - v.x), (real2)(w.x, -w.y));
     *d = times((real2)(v.x + u.y, v.y - u.x), (real2)(-w.y, w.x));
 }
@@ -192,11 +200,13 @@ ALWAYS_INLINED real2 point(global const real *values, lines l, int m, int odd)
                                            : (real2)(0);
 }
 
-/* Transforms two lines in local memory; the first levels, as many as do not make threes, on the way there. */
-ALWAYS_INLINED void transform_folded(global const real *values, lines l, int log, int odd, global const real2 *twiddle,
-                                     local real2 *z)
+/* The first levels of a folded transform, on the way from global to local memory: as many as do not make threes. */
+#define FIRST_LEVELS(log) ((log) % 3 ? (log) % 3 : 3)
+
+ALWAYS_INLINED void fold_lines(global const real *values, lines l, int log, int levels, int odd,
+                               global const real2 *twiddle, local real2 *z)
 {
-    const int levels = log % 3 ? log % 3 : 3, parts = 1 << levels, part = 1 << (log - levels);
+    const int parts = 1 << levels, part = 1 << (log - levels);
     FOR_ITEMS(k, part / 2 + 1)
     {
         real2 a[8], b[8];
@@ -209,7 +219,13 @@ ALWAYS_INLINED void transform_folded(global const real *values, lines l, int log
         put_folded(z, a, b, k, log, log, levels, odd);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
-    for (int top = log - levels; top > 0; top -= 3) {
+}
+
+/* The others, three at a time. */
+ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, global const real2 *twiddle)
+{
+    ROLLED
+    for (int top = first_top; top > 0; top -= 3) {
         const int others = (1 << (log - 3)) - (1 << (top - 3)), eighth = 1 << (top - 3);
         FOR_ITEMS(t, others + eighth / 2 + 1)
         {
@@ -232,7 +248,20 @@ ALWAYS_INLINED void transform_folded(global const real *values, lines l, int log
     }
 }
 
-/* Transforms two lines in local memory. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its
+/* `levels`: FIRST_LEVELS(log). Of the three texts compilers keep those that are possible. */
+ALWAYS_INLINED void transform_folded(global const real *values, lines l, int log, int levels, int odd,
+                                     global const real2 *twiddle, local real2 *z)
+{
+    if (levels == 1)
+        fold_lines(values, l, log, 1, odd, twiddle, z);
+    else if (levels == 2)
+        fold_lines(values, l, log, 2, odd, twiddle, z);
+    else
+        fold_lines(values, l, log, 3, odd, twiddle, z);
+    fold_rest(z, log, log - levels, odd, twiddle);
+}
+
+/* Transforms two lines that are extended. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its
  * conjugate, over its length, in the transform's own order. */
 ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log, int length, int chirps,
                                     global const real2 *twiddle, global const int *load, global const real2 *chirp,
@@ -343,7 +372,7 @@ ALWAYS_INLINED void store_lines(global real *values, lines l, local const real2 
 /* The transform of a dimension, constants of the build; the unknowns are `count` nodes from `first` on. Tables: those
  * of the host's spectral_plan.h, forward or back. */
 typedef struct axis {
-    int log, length, chirps, folded, odd, first, count, twice_low, twice_high;
+    int log, levels, length, chirps, folded, odd, first, count, twice_low, twice_high;
 } axis;
 typedef struct tables {
     global const real2 *twiddle;
@@ -354,7 +383,7 @@ typedef struct tables {
 ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, local real2 *z)
 {
     if (a.folded)
-        transform_folded(values, l, a.log, a.odd, t.twiddle, z);
+        transform_folded(values, l, a.log, a.levels, a.odd, t.twiddle, z);
     else
         transform_lines(values, l, a.log, a.length, a.chirps, t.twiddle, t.load, t.chirp, t.spectrum, z);
 }
@@ -366,74 +395,39 @@ ALWAYS_INLINED void store(global real *values, lines l, axis a, tables t, int pa
 }
 
 #define NOT_DIVIDED ((divisor){ 0, 0, 0 })
-#define TWO_LINES(line, from, apart, step, values, lines_of) \
-    lines l;                                                 \
-    l.first = (from);                                        \
-    l.second = l.first + (apart);                            \
-    l.stride = (step);                                       \
-    l.count = (values);                                      \
-    l.has_first = (line) < (lines_of);                       \
-    l.has_second = (line) + 1 < (lines_of);                  \
-    l.factor_first = l.factor_second = 1;                    \
-    l.twice_low = l.twice_high = 0;
 
-/* Rows number `row` and `row` + 1 of the unknowns, from the grid to transposed lines. Rows and columns on a mirrored
- * border count twice, because the stencil halves them. */
-ALWAYS_INLINED void forward_rows(global const real *grid, global real *transposed, int pitch, int row, axis x, axis y,
-                                 tables t, local real2 *z)
+/* Lines number `number` and the next along `along`; both there, unless `across` has no more. */
+ALWAYS_INLINED void take_lines(lines *l, int number, axis along, axis across, index_t first, index_t apart)
 {
-    TWO_LINES(row, AT(x.first, y.first + row), PITCH, 1, x.count, y.count)
-    l.factor_first = (row == 0 && y.twice_low) || (row == y.count - 1 && y.twice_high) ? 2 : 1;
-    l.factor_second = row + 1 == y.count - 1 && y.twice_high ? 2 : 1;
-    l.twice_low = x.twice_low;
-    l.twice_high = x.twice_high;
-    transform(grid, l, x, t, z);
-    l.first = row;
-    l.second = row + 1;
-    l.stride = pitch;
-    store(transposed, l, x, t, 1, 0, NOT_DIVIDED, NOT_DIVIDED, 0, 0, z);
+    l->first = first;
+    l->second = first + apart;
+    l->stride = 1;
+    l->count = along.count;
+    l->has_first = number < across.count;
+    l->has_second = number + 1 < across.count;
+    l->factor_first = l->factor_second = 1;
+    l->twice_low = l->twice_high = 0;
 }
 
-/* The same rows back from `spread` to the grid. */
-ALWAYS_INLINED void back_rows(global const real *spread, global real *grid, int row, axis x, axis y, tables t, int adds,
-                              global const real *plus, local real2 *z)
+/* Values on a mirrored border count twice, because the stencil halves them. */
+ALWAYS_INLINED void weigh_lines(lines *l, int number, axis along, axis across)
 {
-    TWO_LINES(row, AT(0, y.first + row), PITCH, 1, x.count, y.count)
-    transform(spread, l, x, t, z);
-    l.first = AT(x.first, y.first + row);
-    l.second = l.first + PITCH;
-    store(grid, l, x, t, 0, 0, NOT_DIVIDED, NOT_DIVIDED, adds, plus, z);
+    const int last = across.count - 1;
+    l->factor_first = (number == 0 && across.twice_low) || (number == last && across.twice_high) ? 2 : 1;
+    l->factor_second = number + 1 == last && across.twice_high ? 2 : 1;
+    l->twice_low = along.twice_low;
+    l->twice_high = along.twice_high;
 }
 
-/* Columns number `column` and `column` + 1 of the unknowns, forward in local memory; then to transposed lines, divided
- * by the sum of the eigenvalues along x and y of one system, or of two one after the other. */
-ALWAYS_INLINED void forward_columns(global const real *transposed, int pitch, int column, axis x, axis y, tables t,
-                                    local real2 *z)
+ALWAYS_INLINED void place_lines(lines *l, index_t first, index_t apart, index_t stride)
 {
-    TWO_LINES(column, (index_t)column * pitch, pitch, 1, y.count, x.count)
-    transform(transposed, l, y, t, z);
+    l->first = first;
+    l->second = first + apart;
+    l->stride = stride;
 }
 
-ALWAYS_INLINED void divide_columns(global real *transposed, int pitch, int column, axis x, axis y, tables t,
-                                   int divisions, global const real *x_eigenvalue, global const real *y_eigenvalue,
-                                   global const real *x_second, global const real *y_second, local const real2 *z)
-{
-    TWO_LINES(column, (index_t)column * pitch, pitch, 1, y.count, x.count)
-    /* The launch may have a pair more than there are columns. */
-    const int here = min(column, x.count - 1), next = l.has_second ? column + 1 : here;
-    const divisor by = { x_eigenvalue[here], x_eigenvalue[next], y_eigenvalue };
-    const divisor then_by = { divisions > 1 ? x_second[here] : 0, divisions > 1 ? x_second[next] : 0, y_second };
-    store(transposed, l, y, t, 0, divisions, by, then_by, 0, 0, z);
-}
-
-/* The same columns back, from transposed lines to `spread`. */
-ALWAYS_INLINED void back_columns(global const real *transposed, global real *spread, int pitch, int column, axis x,
-                                 axis y, tables t, local real2 *z)
-{
-    TWO_LINES(column, (index_t)column * pitch, pitch, 1, y.count, x.count)
-    transform(transposed, l, y, t, z);
-    l.first = AT(column, y.first);
-    l.second = l.first + 1;
-    l.stride = PITCH;
-    store(spread, l, y, t, 1, 0, NOT_DIVIDED, NOT_DIVIDED, 0, 0, z);
-}
+/* What the coefficients of columns `column` and the next are divided by. */
+#define DIVISOR(column, columns, x_value, y_value)                                                \
+    {                                                                                             \
+        (x_value)[min((column), (columns)-1)], (x_value)[min((column) + 1, (columns)-1)], y_value \
+    }

@@ -59,9 +59,9 @@ typedef struct bn_build_stats {
 } bn_build_stats;
 bn_build_stats bn_domain_build_stats(const bn_domain *);
 
-/* From now on a kernel of range BN_PER_CELL, or BN_PER_BLOCK, in one or two dimensions runs with so many work-items a
- * cell, or work-groups a block, told apart by get_global_id(2): for grids of few cells on devices that want many
- * work-items. They may only write by atomics, or what no other layer writes. */
+/* From now on a kernel of range BN_PER_CELL, or BN_PER_BLOCK or a pair of lines, in one or two dimensions runs with so
+ * many work-items a cell, or work-groups a block or pair, told apart by get_global_id(2): for grids of few cells on
+ * devices that want many work-items. They may only write by atomics, or what no other layer writes. */
 void bn_kernel_layers(bn_kernel *, size_t layers);
 
 /* Lets a kernel of range BN_SIDE_BY_SIDE run in as many work-groups, at most `wish`, as certainly run at the same time:

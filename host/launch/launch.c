@@ -65,7 +65,9 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
         if (i == 0 && k->desc->range == BN_PER_ROW)
             items = k->group[0];
         if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR)
-            items = i != 0 ? 1 : (part->n[k->desc->range == BN_PER_ROW_PAIR] + 1) / 2 * k->group[0];
+            items = i == 0                    ? (part->n[k->desc->range == BN_PER_ROW_PAIR] + 1) / 2 * k->group[0]
+                    : i == 2 && k->layers > 1 ? k->layers
+                                              : 1;
         if (k->desc->range == BN_SIDE_BY_SIDE)
             items = i != 0 ? 1 : k->side_by_side * k->group[0];
         if (k->desc->range == BN_PER_TILE) {

@@ -74,6 +74,9 @@ typedef int index_t;
     if (i >= NX || j >= NY || k >= NZ)                         \
     return
 
+/* A long loop whose text stands once: compilers take minutes over what they unroll between barriers. */
+#define ROLLED _Pragma("unroll 1")
+
 /* A work-item may keep an array in registers across barriers (KEEPS_REGISTERS) if loops over it are UNROLLED. Not on CPUs:
  * PoCL 3.1 makes broken code of long unrolled loops between barriers, and Intel's compiler for CPUs (2026.2) computes
  * other values from what stays in registers across barriers, in subgroups of any width. */

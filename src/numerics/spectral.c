@@ -111,6 +111,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     BN_GO(bn_kernel_find(s->program, &rows_kernel, &s->rows));
     BN_GO(bn_kernel_find(s->program, &columns_kernel, &s->columns));
     BN_GO(bn_kernel_find(s->program, &rows_back_kernel, &s->rows_back));
+    bn_kernel_layers(s->rows_back, second ? 2 : 1);
     BN_GO(create_tables(domain, x, s->table[0]));
     BN_GO(create_tables(domain, y, s->table[1]));
     *out = s;
