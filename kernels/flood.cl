@@ -398,9 +398,9 @@ INLINED real store_cell(NEXT_PARAMETERS, place_t at, int code, const cell_state 
 #define CULVERT_WEIR REAL(1.18718734520505)
 #define CULVERT_ORIFICE REAL(1.39)
 
-/* Special cells have links between storeys, sources, drains, culverts, open sides. The depth that goes down from `up` to
- * `below` through a link in `dt`; negative: it comes up. share: of a stair its crest over the area of the cell, of an
- * opening the coefficient of discharge. At most half of what is there.
+/* Special cells have links between storeys, sources, drains, culverts, open sides. The depth that goes down from `up`
+ * to `below` through a link in `dt`; negative: it comes up. share: of a stair its crest over the area of the cell, of
+ * an opening the coefficient of discharge. At most half of what is there.
  *   stair      broad-crested weir under the head H over the upper floor: (2/3)^1.5 sqrt(g) H^1.5, and once the water
  *              below stands higher than 2/3 H, at h2: h2 sqrt(2 g (H - h2))
  *   opening    orifice: C sqrt(2 g times the difference of levels) */

@@ -262,6 +262,31 @@ INLINED void place_rim(local real *shared, local const real *rim, int row, int w
         record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);             \
     ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_))
 
+/* A cell that stays as it is: no water moves in it or beside it. */
+#define KEEP_LANE(at)                                                                                                  \
+    next_depth[at] = depth[at];                                                                                        \
+    next_velocity[at] = velocity[at];                                                                                  \
+    next_velocity[(at) + PLANE] = velocity[(at) + PLANE];                                                              \
+    if (REST)                                                                                                          \
+        next_rest[at] = rest[at];                                                                                      \
+    if (RECORD)                                                                                                        \
+    record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard)
+
+/* The lanes from the first to behind the last one of a block that has water which moves, in its rows or in those beside
+ * them, and one more at both ends: in all others nothing changes. */
+static inline void find_wet_lanes(global const real *depth, place_t at, int width, int rows, lane_t *from, lane_t *to)
+{
+    int first = width, last = -2;
+    for (int row = -1; row <= rows; row++)
+        for (int lane = -1; lane <= width; lane++) {
+            const int wet = !(depth[at + (place_t)row * PITCH + lane] <= DRY);
+            first = wet && lane < first ? lane : first;
+            last = wet && lane > last ? lane : last;
+        }
+    *from = max(first - 1, 0);
+    *to = max(min(last + 2, width), (int)*from);
+}
+
 /* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0.
  * rest, next_rest: with REST; half_depth, half_velocity: of second order; values: with SPECIALS, RAIN, SOIL, LAND;
  * rain_share: of the rain that falls on a cell; land: class of its cover; soaked, next_soaked: with SOIL; outflow: with
@@ -295,17 +320,29 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     const int computed = active && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
     if (SHARED) {
         const int rows = HAS_ROWS && computed > 0 ? computed : -2;
+        lane_t from = 0, to = width;
+        if (ROWS_ARE_CUT & !SOIL & !raining & (rows > 0))
+            find_wet_lanes(depth, AT3(first, top, k), width, rows, &from, &to);
+        const lane_t edges_from = ROWS_ARE_CUT && from > 0 ? from - 1 : from;
+        const lane_t edges_to = ROWS_ARE_CUT && to < width ? to + 1 : to;
         for (int row = -1; row <= rows; row++) {
             const place_t at = AT3(first, top + row, k);
             const lane_t edge = EAST(1 - (row & 1), 0);
-            if (row > 0)
-                EACH_LANE_OF_ROW(lane, width, FINISH_LANE(lane, at - PITCH + lane, edge + lane))
+            if (row > 0) {
+                EACH_LANE_OF_ROW(lane, from, to, FINISH_LANE(lane, at - PITCH + lane, edge + lane))
+                if (ROWS_ARE_CUT) {
+                    EACH_LANE_OF_ROW(lane, 0, from, KEEP_LANE(at - PITCH + lane))
+                    EACH_LANE_OF_ROW(lane, to, width, KEEP_LANE(at - PITCH + lane))
+                }
+            }
             if (row < 0) {
-                EACH_LANE_OF_ROW(lane, width, edges_below(FIELDS, shared, lane, at + lane, at + PITCH + lane))
+                EACH_LANE_OF_ROW(lane, edges_from, edges_to,
+                                 edges_below(FIELDS, shared, lane, at + lane, at + PITCH + lane))
                 FOR_LANES_OF_ROW(q, RIM)
                     rim_edge(FIELDS, shared, rim, q, width, rows, k);
             } else if (row < rows) {
-                BY_PARITY(row, EACH_LANE_OF_ROW(lane, width, own_edges(FIELDS, shared, lane, at + lane, shifted)))
+                BY_PARITY(row, EACH_LANE_OF_ROW(lane, edges_from, edges_to,
+                                                own_edges(FIELDS, shared, lane, at + lane, shifted)))
                 if (get_local_id(0) == 0)
                     place_rim(shared, rim, row, width);
             }

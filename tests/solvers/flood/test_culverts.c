@@ -186,7 +186,7 @@ START_TEST(drains_take_what_hec_22_says)
         for (int at = 0; at < 64; at++) {
             const bool inside = hypot((at % 8 + 0.5) * 0.5 - 2.2, (at / 8 + 0.5) * 0.5 - 1.7) <= 0.6;
             near(depth[64 + at], inside ? h - dt * Q / cells / 0.25 : h, 1e-14, "drain");
-            ck_assert_double_eq(depth[at], h);
+            near(depth[at], h, 1e-14, "the lower storey");
         }
         ck_assert_int_gt(cells, 3);
         near(result(&r, "volume_left"), dt * Q, 1e-16, "rate times time");
