@@ -275,7 +275,7 @@ INLINED void update_cell(real h, real u, real v, real rest, const edge_sums *sum
     next->u = (wet ? qx * inverse : 0) + 0; /* no zero keeps a sign, which minima and maxima may have given it */
     next->v = (wet ? qy * inverse : 0) + 0;
     next->outflow = scale * out;
-    if (FRICTION)
+    if (FRICTION && WORTH_A_BRANCH(wet))
         manning_friction(deep, wet, dt, ground->gn2, &next->u, &next->v);
 }
 

@@ -181,15 +181,21 @@ INLINED void store_above(local real *shared, lane_t lane, int shifted, const flu
 INLINED void own_edges(FIELD_PARAMETERS, local real *shared, lane_t lane, place_t at, int shifted)
 {
     const int code = cell[at];
-    flux e, first, second = { 0, 0, 0, 0 };
+    const place_t east = cell_ahead(at, 0, shifted), up = cell_ahead(at, 1, shifted);
+    const place_t back = EDGES == 6 ? cell_ahead(at, 2, shifted) : up;
+    flux e = { 0, 0, 0, 0 }, first = { 0, 0, 0, 0 }, second = { 0, 0, 0, 0 };
     edge_sums s, below, stay, move;
     load_edge(shared, STAY(0) + lane, &stay);
     load_edge(shared, (EDGES == 6 ? MOVE(1 - shifted, 0) : STAY(0)) + lane, &move);
     sum_edges_below(shifted ? &stay : &move, shifted ? &move : &stay, &below);
-    edge_flux(FIELDS, at, cell_ahead(at, 0, shifted), 0, shifted, !(code & CLOSED), &e);
-    edge_flux(FIELDS, at, cell_ahead(at, 1, shifted), 1, shifted, !(code & CLOSED << 1), &first);
-    if (EDGES == 6)
-        edge_flux(FIELDS, at, cell_ahead(at, 2, shifted), 2, shifted, !(code & CLOSED << 2), &second);
+    /* Nothing passes between dry cells, of which blocks within walls have many. */
+    if (!SPECIALS || WORTH_A_BRANCH(!((depth[at] <= DRY) & (depth[east] <= DRY) & (depth[up] <= DRY) &
+                                      (depth[back] <= DRY)))) {
+        edge_flux(FIELDS, at, east, 0, shifted, !(code & CLOSED), &e);
+        edge_flux(FIELDS, at, up, 1, shifted, !(code & CLOSED << 1), &first);
+        if (EDGES == 6)
+            edge_flux(FIELDS, at, back, 2, shifted, !(code & CLOSED << 2), &second);
+    }
     sum_own_edges(&e, &first, &second, &s);
     shared[OWN(0) + lane] = s.mass - below.mass;
     shared[OWN(1) + lane] = s.x - below.x;
