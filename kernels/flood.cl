@@ -1,5 +1,6 @@
-/* flood.cl: shallow water by finite volumes on hexagons or squares, one time step a launch, at second order two
- * launches (docs/flood.md). Depth h, velocity c = (u, v), bed z, Manning's roughness n, sources q:
+/* flood.cl: shallow water by finite volumes on hexagons or squares (docs/flood.md): what passes an edge, what becomes
+ * of a cell; flood_step.cl, behind it, has the kernels. Depth h, velocity c = (u, v), bed z, Manning's roughness n,
+ * sources q:
  *   (1)  h_t + div(h c) = q
  *   (2)  (h c)_t + div(h c c + g h^2 / 2) = -g h grad z - g n^2 |c| c / h^(1/3)
  * A time step, with K = dt EDGE_PER_AREA and fluxes of mass (m), of momentum along the normal of an edge (t) and along
@@ -22,9 +23,7 @@
  * counter-clockwise; a cell owns the first half of its edges, one for each axis. A flux is always computed from the
  * west (south) side of its edge, so that both cells get the same bits and no water is lost: with SHARED once, and
  * handed to the other cell through local memory, else by each of the cells. Codes of cells and entries of the clock:
- * src/solvers/flood/flood.h. The clock has three slots: step n reads slot n % 3, writes the next one and clears the one
- * after. Components of blocks: 0 to 2 the largest speed in each block at the times of these slots (0: dry), 3 whether
- * the block has special cells. */
+ * src/solvers/flood/flood.h. */
 #define HALF REAL(0.5)
 #define SLANT REAL(0.86602540378443864676) /* sin 60 degrees */
 #define AXES (EDGES / 2)
@@ -276,7 +275,7 @@ INLINED void update_cell(real h, real u, real v, real rest, const edge_sums *sum
     next->u = (wet ? qx * inverse : 0) + 0; /* no zero keeps a sign, which minima and maxima may have given it */
     next->v = (wet ? qy * inverse : 0) + 0;
     next->outflow = scale * out;
-    if (FRICTION)
+    if (FRICTION && WORTH_A_BRANCH(wet))
         manning_friction(deep, wet, dt, ground->gn2, &next->u, &next->v);
 }
 
@@ -395,75 +394,13 @@ INLINED real store_cell(NEXT_PARAMETERS, place_t at, int code, const cell_state 
     return SPECIALS && (code & SPECIAL) ? 0 : speed;
 }
 
-/* What all work-items of a step need: the time step, with and without the end of the interval; seconds of the interval
- * before and after it; which blocks around have water, now or a step ago; whether this block has special cells. */
-enum { STEP_DT, STEP_ALLOWED, STEP_LEFT, STEP_AFTER, STEP_WET, STEP_SPECIAL = STEP_WET + 9, STEP };
+/* HW / D where Q* reaches 3.5 and 4.0 in culvert_flow. */
+#define CULVERT_WEIR REAL(1.18718734520505)
+#define CULVERT_ORIFICE REAL(1.39)
 
-/* The step that starts from a slot of the clock: as long as the waves allow, and so that the interval is hit. */
-static inline void time_step(local real *step, global const real *clock, int slot, real refill)
-{
-    const real speed = (real)as_float(((global const uint *)(clock + slot * SLOT))[CLOCK_SPEED_BITS]);
-    const real stable = speed > 0 ? CFL_LENGTH / speed : DT_MAX, allowed = stable < DT_MAX ? stable : DT_MAX;
-    const real left = refill > 0 ? refill : clock[slot * SLOT + CLOCK_LEFT], steps = ceil(left / allowed);
-    const real after = steps > 1 ? left - left / steps : 0;
-    step[STEP_DT] = left - after; /* exact: all steps add up to the interval */
-    step[STEP_ALLOWED] = allowed;
-    step[STEP_LEFT] = left;
-    step[STEP_AFTER] = after;
-}
-
-/* Finds it by a few of the work-items; returns whether anything can change in this block. */
-static inline int begin_step(local real *step, global acc *blocks, global const real *clock, int slot, real refill,
-                             global const real *values)
-{
-    int active = RAIN && values[RAIN_LATELY] != 0;
-    if (get_local_id(0) == get_local_size(0) - 1) /* which looks up no block below */
-        time_step(step, clock, slot, refill);
-    FOR_LANES(n, STEP - STEP_WET) {
-        const int b = n < 9 ? block_beside(n % 3 - 1, n / 3 - 1) : partial_index();
-        const int at = n < 9 ? slot : SLOTS, also = n < 9 ? (slot + SLOTS - 1) % SLOTS : SLOTS;
-        step[STEP_WET + n] = b >= 0 && (blocks[at * PARTIALS + b] != 0 || blocks[also * PARTIALS + b] != 0);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int n = 0; n < STEP - STEP_WET; n++)
-        active = active || step[STEP_WET + n] != 0;
-    return active;
-}
-
-/* Ends a step by one work-item: the largest speed of the block to its place and to the clock. */
-static inline void put_speed(global acc *blocks, global real *clock, int slot, acc speed)
-{
-    if (get_local_id(0) != 0)
-        return;
-    blocks[slot * PARTIALS + partial_index()] = speed;
-    if (speed != 0)
-        atomic_max((volatile global uint *)(clock + slot * SLOT) + CLOCK_SPEED_BITS, as_uint(convert_float(speed)));
-}
-
-/* The speeds at the start, and which blocks have special cells. */
-kernel void flood_begin(global const real *restrict depth, global const real *restrict velocity,
-                        global const int *restrict cell, global acc *restrict blocks, global real *restrict clock)
-{
-    local acc speeds[LANES], special[LANES];
-    CLEAR_LANES(speeds);
-    CLEAR_LANES(special);
-    FOR_CELLS(1, i, j, lane) {
-        const place_t at = AT3(i, j, block_k());
-        speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
-        special[lane] = cell[at] & SPECIAL ? 1 : special[lane];
-    }
-    fold_max(speeds, LANES);
-    put_speed(blocks, clock, 0, speeds[0]);
-    put_partial_max(blocks, SLOTS, special);
-    if (get_local_id(0) == 0) {
-        blocks[1 * PARTIALS + partial_index()] = 0;
-        blocks[2 * PARTIALS + partial_index()] = 0;
-    }
-}
-
-/* Special cells have links between storeys, sources, drains, open sides. The depth that goes down from `up` to `below`
- * through a link in `dt`; negative: it comes up. share: of a stair its crest over the area of the cell, of an opening
- * the coefficient of discharge. At most half of what is there.
+/* Special cells have links between storeys, sources, drains, culverts, open sides. The depth that goes down from `up`
+ * to `below` through a link in `dt`; negative: it comes up. share: of a stair its crest over the area of the cell, of
+ * an opening the coefficient of discharge. At most half of what is there.
  *   stair      broad-crested weir under the head H over the upper floor: (2/3)^1.5 sqrt(g) H^1.5, and once the water
  *              below stands higher than 2/3 H, at h2: h2 sqrt(2 g (H - h2))
  *   opening    orifice: C sqrt(2 g times the difference of levels) */
@@ -493,6 +430,52 @@ static inline void add_still_water(cell_state *c, real amount)
 }
 
 #define ITEM_OF(code) ((int)((uint)(code) / ITEM & ITEMS))
+#define MORE_OF(item) (values + MORE_VALUES + ((item) - 1) * MORE_VALUE)
+
+/* What a drain takes of water of a depth in a second: as much as falls over its edge, at most what its openings let
+ * through. */
+static inline real drain_rate(real rate, global const real *more, real h)
+{
+    const real root = SQRT(h), weir = more[0] * (h * root), orifice = more[1] * root;
+    const real most = weir < orifice ? weir : orifice;
+    return more[0] > 0 && most < rate ? most : rate;
+}
+
+/* The discharge of a culvert from the end with the water h to that with `beyond`, per metre of its width (Federal
+ * Highway Administration, HDS-5, 3rd edition, 2012, SI units); heads count from the higher one of the two sills.
+ *   inlet      Q* = 1.811 q / D^(3/2): below 3.5 it is (HW / (0.515 D))^(3/2), above 4.0 sqrt((HW / D - 0.79) / 0.0375)
+ *              (chart 10, a box between headwalls at a right angle, form 2), a straight line in between
+ *   outlet     q = y sqrt(2 g (fall of the level) / losses), where water stands y <= D deep in the barrel: that behind
+ *              the outlet, at least as deep as what comes through the inlet is at critical flow */
+static inline real culvert_flow(global const real *more, real h, real beyond)
+{
+    const real high = more[0], drop = more[3], level = h - more[1], head = level + (drop < 0 ? drop : 0);
+    const real tail = beyond > DRY ? beyond - more[2] : 0;
+    const real ratio = head / high, weir = ratio * REAL(1.94174757281553398);
+    const real drowned = SQRT((ratio > REAL(0.79) ? ratio - REAL(0.79) : 0) * REAL(26.6666666666666667));
+    const real between = REAL(3.5) + (ratio - CULVERT_WEIR) * (HALF / (CULVERT_ORIFICE - CULVERT_WEIR));
+    const real star = ratio < CULVERT_WEIR      ? weir * SQRT(weir > 0 ? weir : 0)
+                      : ratio < CULVERT_ORIFICE ? between
+                                                : drowned;
+    const real inlet = star * (high * SQRT(high)) * REAL(0.552181115405853120);
+    const real cube = inlet * inlet / G, root = inverse_cube_root(cube > 0 ? cube : 1), critical = cube * (root * root);
+    const real least = critical < high ? critical : high, deep = tail > least ? tail : least;
+    const real fall = level + drop - deep, filled = deep < high ? deep : high;
+    const real outlet = filled * SQRT(fall > 0 ? more[4] * fall : 0);
+    return h > DRY && head > DRY ? (inlet < outlet ? inlet : outlet) : 0;
+}
+
+/* What a cell at an end of a culvert gains in a step: the water that went in at the other end in the step before, less
+ * what goes in here, at most half of what is there. Of each item the clock has the depth and what went in. */
+#define END_OF(slot, item) (CLOCK_ENDS + 2 * ((slot) * CULVERTS + (item) - 1))
+static inline real culvert_gain(global const real *values, global real *clock, int slot, int item, real dt, real h)
+{
+    global const real *more = MORE_OF(item), *here = clock + END_OF(slot, item), *there = here + 2 * (int)more[5];
+    const real depth = dt * (values[ITEM_VALUES + item - 1] * culvert_flow(more, here[0], there[0])), most = HALF * h;
+    const real taken = depth < most ? depth : most;
+    clock[END_OF((slot + 1) % SLOTS, item) + 1] = taken;
+    return there[1] - taken;
+}
 
 /* What the links of a cell bring, from the values that both cells have after the fluxes: each computes the other's. */
 static inline real links_gain(ALL_PARAMETERS, place_t at, int code, int shifted, real dt, const cell_state *here)
@@ -500,7 +483,7 @@ static inline real links_gain(ALL_PARAMETERS, place_t at, int code, int shifted,
     const int kinds[2] = { (int)((uint)code / UP & 3), (int)((uint)code / DOWN & 3) };
     real gain = 0;
     for (int down = 1; down >= 0; down--)
-        if (kinds[down] > 0) {
+        if (kinds[down] > 0 && kinds[down] != CULVERT) {
             const place_t other = down ? at - SLICE : at + SLICE;
             const real share = values[ITEM_VALUES + ITEM_OF(down ? code : cell[other]) - 1];
             cell_state there;
@@ -513,8 +496,8 @@ static inline real links_gain(ALL_PARAMETERS, place_t at, int code, int shifted,
 
 /* Completes a special cell that was stored without open sides, links and items; returns its wave speed. outflow: a sum
  * and what rounding of it left over (Kahan 1965). */
-static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global real *outflow, place_t at, int shifted,
-                                       real dt)
+static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global real *outflow, global real *clock,
+                                       int slot, place_t at, int shifted, real dt)
 {
     const int code = cell[at], item = ITEM_OF(code), link_down = (uint)code / DOWN & 3;
     cell_state next = { next_depth[at], next_velocity[at], next_velocity[at + PLANE], 0, 0, 0, 0 };
@@ -528,7 +511,8 @@ static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global r
         advance_cell(ALL, at, code, shifted, dt, 1, &next);
     real lost = next.outflow, gain = LINKS ? links_gain(ALL, at, code, shifted, dt, &next) : 0;
     if (item > 0 && link_down == 0) {
-        const real amount = dt * values[ITEM_VALUES + item - 1], most = HALF * next.h;
+        const real rate = values[ITEM_VALUES + item - 1], most = HALF * next.h;
+        const real amount = dt * (code & DRAIN ? drain_rate(rate, MORE_OF(item), next.h) : rate);
         if (code & DRAIN) {
             const real taken = amount < most ? amount : most;
             gain = gain - taken;
@@ -537,288 +521,13 @@ static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global r
             gain = gain + amount;
         }
     }
+    if (CULVERTS && link_down == CULVERT)
+        gain = gain + culvert_gain(values, clock, slot, item, dt, next.h);
     add_still_water(&next, gain);
+    if (CULVERTS && link_down == CULVERT)
+        clock[END_OF((slot + 1) % SLOTS, item)] = next.h;
     const real sum = outflow[at], more = lost - outflow[at + PLANE], total = sum + more;
     outflow[at + PLANE] = (total - sum) - more;
     outflow[at] = total;
     return store_cell(NEXT, at, 0, &next);
-}
-
-/* Runs a statement with the constant `shifted`. */
-#define BY_PARITY(row, statement)                                                                                      \
-    if ((row)&1) {                                                                                                     \
-        enum { shifted = 1 };                                                                                          \
-        statement                                                                                                      \
-    } else {                                                                                                           \
-        enum { shifted = 0 };                                                                                          \
-        statement                                                                                                      \
-    }
-
-#if ORDER == 2
-/* (6) along an axis; velocity and divergence along its normal. */
-INLINED void predict_axis(STATE_PARAMETERS, place_t at, int axis, int shifted, cell_slopes *s, real *n, real *d)
-{
-    real unused;
-    limited_slopes(STATE, at, axis, shifted, s);
-    rotate_to_edge(axis, velocity[at], velocity[at + PLANE], n, &unused);
-    rotate_to_edge(axis, s->u, s->v, d, &unused);
-}
-
-/* A cell half a time step later, from the slopes within it alone, in terms of depth and velocity. */
-INLINED void predict_cell(STATE_PARAMETERS, global const real *values, global const int *land, place_t at, int shifted,
-                          real dt, global real *half_depth, global real *half_velocity)
-{
-#define SUM_OVER_AXES(a) (EDGES == 6 ? (a(0) + a(1)) + a(2) : a(0) + a(1))
-#define FILL(i) n[i] * s[i].h
-#define SPREAD(i) d[i]
-#define CARRIED_U(i) n[i] * s[i].u
-#define CARRIED_V(i) n[i] * s[i].v
-    const real h = depth[at], scale = dt * EDGE_PER_AREA;
-    cell_slopes s[3];
-    real n[3], d[3];
-    predict_axis(STATE, at, 0, shifted, &s[0], &n[0], &d[0]);
-    predict_axis(STATE, at, 1, shifted, &s[1], &n[1], &d[1]);
-    if (EDGES == 6)
-        predict_axis(STATE, at, 2, shifted, &s[2], &n[2], &d[2]);
-    const real level_x = EDGES == 6 ? s[0].level + HALF * (s[1].level - s[2].level) : s[0].level;
-    const real level_y = EDGES == 6 ? SLANT * (s[1].level + s[2].level) : s[1].level;
-    const real deep = h - scale * (SUM_OVER_AXES(FILL) + h * SUM_OVER_AXES(SPREAD));
-    const real later = deep > HALF * h ? deep : HALF * h;
-    real u = velocity[at] - scale * (SUM_OVER_AXES(CARRIED_U) + G * level_x);
-    real v = velocity[at + PLANE] - scale * (SUM_OVER_AXES(CARRIED_V) + G * level_y);
-    if (FRICTION)
-        manning_friction(later, !(later <= DRY), HALF * dt, LAND ? values[LAND_OF(at)] : GN2, &u, &v);
-    half_depth[at] = later;
-    half_velocity[at] = u;
-    half_velocity[at + PLANE] = v;
-}
-
-kernel void flood_predict(global const real *restrict depth, global const real *restrict velocity,
-                          global const real *restrict bed, global const int *restrict cell,
-                          global const real *restrict values, global const int *restrict land,
-                          global acc *restrict blocks, global real *restrict clock, global real *restrict half_depth,
-                          global real *restrict half_velocity, uint slot, real refill)
-{
-    local real step[STEP];
-    const int active = begin_step(step, blocks, clock, (int)slot, refill, values);
-    const real dt = step[STEP_DT];
-    const int k = block_k(), first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
-    const int rows = active && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
-    for (int row = 0; row < rows; row++) {
-        const place_t at = AT3(first, top + row, k);
-        BY_PARITY(row, EACH_LANE(lane, width,
-                                 predict_cell(STATE, values, land, at + lane, shifted, dt, half_depth, half_velocity)))
-    }
-}
-#endif
-
-/* Each edge once. A work-group goes through the rows of its block from south to north; what leaves a cell through the
- * edges that it owns waits in local memory for the cell beside it. Lanes count from -1, the one in the west of the
- * block, to LANES. Components mass, thrust along the normal, along the edge (or, of sums, x and y):
- *   OWN        what the cell of the lane lets out by its own edges less what came in from below
- *   EAST       of the edge to the cell before, that is to the lane one to the west
- *   STAY MOVE  of the two edges towards the row below: between cells of the same lane; of lanes beside each other
- * Two banks, by the parity of the row: lanes of a row are written while those of the row before are still read. */
-#define WIDE (LANES + 2)
-#define OWN(c) ((c)*WIDE + 1)
-#define STAY(c) ((3 + (c)) * WIDE + 1)
-#define EAST(bank, c) ((6 + 3 * (bank) + (c)) * WIDE + 1)
-#define MOVE(bank, c) ((12 + 3 * (bank) + (c)) * WIDE + 1)
-#define SHARED_REALS ((EDGES == 6 ? 18 : 12) * WIDE)
-
-INLINED void store_flux(local real *shared, lane_t first, const flux *f)
-{
-    shared[first] = f->mass;
-    shared[first + WIDE] = f->right;
-    shared[first + 2 * WIDE] = f->along;
-}
-
-INLINED void load_edge(local const real *shared, lane_t first, edge_sums *s)
-{
-    s->mass = shared[first];
-    s->x = shared[first + WIDE];
-    s->y = shared[first + 2 * WIDE];
-}
-
-/* The fluxes through the upper edges of the cell of a lane, for the row above. Of hexagons in a shifted row the edge 2
- * leads to the cell of the same lane, 1 to that of the next one; in others 1 and, to the one before, 2. */
-INLINED void store_above(local real *shared, lane_t lane, int shifted, const flux *first, const flux *second)
-{
-    store_flux(shared, STAY(0) + lane, EDGES == 6 && shifted ? second : first);
-    if (EDGES == 6)
-        store_flux(shared, shifted ? MOVE(1, 0) + lane + 1 : MOVE(0, 0) + lane - 1, shifted ? first : second);
-}
-
-/* The edges that a cell of the block owns. */
-INLINED void own_edges(FIELD_PARAMETERS, local real *shared, lane_t lane, place_t at, int shifted)
-{
-    const int code = cell[at];
-    flux e, first, second = { 0, 0, 0, 0 };
-    edge_sums s, below, stay, move;
-    load_edge(shared, STAY(0) + lane, &stay);
-    load_edge(shared, (EDGES == 6 ? MOVE(1 - shifted, 0) : STAY(0)) + lane, &move);
-    sum_edges_below(shifted ? &stay : &move, shifted ? &move : &stay, &below);
-    edge_flux(FIELDS, at, cell_ahead(at, 0, shifted), 0, shifted, !(code & CLOSED), &e);
-    edge_flux(FIELDS, at, cell_ahead(at, 1, shifted), 1, shifted, !(code & CLOSED << 1), &first);
-    if (EDGES == 6)
-        edge_flux(FIELDS, at, cell_ahead(at, 2, shifted), 2, shifted, !(code & CLOSED << 2), &second);
-    sum_own_edges(&e, &first, &second, &s);
-    shared[OWN(0) + lane] = s.mass - below.mass;
-    shared[OWN(1) + lane] = s.x - below.x;
-    shared[OWN(2) + lane] = s.y - below.y;
-    store_flux(shared, EAST(shifted, 0) + lane + 1, &e);
-    store_above(shared, lane, shifted, &first, &second);
-}
-
-/* The upper edges of the row below the block; whether they are open is known to the cells above. */
-INLINED void edges_below(FIELD_PARAMETERS, local real *shared, lane_t lane, place_t at, place_t up)
-{
-    flux first, second = { 0, 0, 0, 0 };
-    edge_flux(FIELDS, at, cell_ahead(at, 1, 1), 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)), &first);
-    if (EDGES == 6)
-        edge_flux(FIELDS, at, cell_ahead(at, 2, 1), 2, 1, !(cell[up] & CLOSED << 5), &second);
-    store_above(shared, lane, 1, &first, &second);
-}
-
-/* The edges between the block and the cells in the west and east of it that own them: into the rows 0 to 3 from the
- * west, and from below into the rows 0 to 3 of hexagons. One after the other in `rim`; what the row 0 needs from below
- * goes where it looks for it. */
-#define RIM (EDGES == 6 ? 2 * BLOCK_NY : BLOCK_NY)
-INLINED void rim_edge(FIELD_PARAMETERS, local real *shared, local real *rim, int q, int width, int rows, int k)
-{
-    const int row = q % BLOCK_NY, from_below = q / BLOCK_NY, shifted = from_below ? 1 - (row & 1) : row & 1;
-    /* Of what comes from below: into shifted rows, from the east by the edge 2; into others, from the west by 1. */
-    const int axis = from_below ? 1 + (row & 1) : 0, lane = axis == 2 ? width : -1, to = axis == 2 ? width - 1 : 0;
-    const int i = block_first(), j = block_top() + row;
-    flux f = { 0, 0, 0, 0 };
-    const place_t at = AT3(i + lane, j - from_below, k);
-    if (row < rows)
-        edge_flux(FIELDS, at, cell_ahead(at, axis, shifted), axis, shifted,
-                  !(cell[AT3(i + to, j, k)] & CLOSED << (axis + AXES)), &f);
-    rim[q * 3] = f.mass;
-    rim[q * 3 + 1] = f.right;
-    rim[q * 3 + 2] = f.along;
-    if (EDGES == 6 && q == BLOCK_NY)
-        store_flux(shared, MOVE(1, 0), &f);
-}
-
-/* What the first lane of a row needs from the west, and the first or last one of the next row from below. */
-INLINED void place_rim(local real *shared, local const real *rim, int row, int width)
-{
-    for (int c = 0; c < 3; c++) {
-        shared[EAST(row & 1, c)] = rim[row * 3 + c];
-        if (EDGES == 6 && row + 1 < BLOCK_NY)
-            shared[row & 1 ? MOVE(1, c) : MOVE(0, c) + width - 1] = rim[(BLOCK_NY + row + 1) * 3 + c];
-    }
-}
-
-/* What is left to do for a cell when all its fluxes are known; `edge`: place of the one from the west. */
-#define FINISH_LANE(lane, at, edge)                                                                                    \
-    cell_state next_;                                                                                                  \
-    edge_sums sums_;                                                                                                   \
-    sums_.mass = shared[OWN(0) + (lane)] - shared[edge];                                                               \
-    sums_.x = shared[OWN(1) + (lane)] - shared[(edge) + WIDE];                                                         \
-    sums_.y = shared[OWN(2) + (lane)] - shared[(edge) + 2 * WIDE];                                                     \
-    surface ground_;                                                                                          \
-    read_surface(SURFACE, at, dt, &ground_);                                                                  \
-    update_cell(depth[at], velocity[at], velocity[(at) + PLANE], REST ? rest[at] : 0, &sums_, 0, dt, raining, \
-                &ground_, &next_);                                                                            \
-    STORE_LANE(lane, at)
-/* The whole cell, all its edges computed here. */
-#define ADVANCE_LANE(lane, at, shifted)                                                                                \
-    cell_state next_;                                                                                                  \
-    advance_cell(ALL, at, cell[at], shifted, dt, 0, &next_);                                          \
-    STORE_LANE(lane, at)
-#define STORE_LANE(lane, at)                                                                                           \
-    if (RECORD)                                                                                                        \
-        record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);             \
-    ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_))
-
-/* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0.
- * rest, next_rest: with REST; half_depth, half_velocity: of second order; values: with SPECIALS, RAIN, SOIL, LAND;
- * rain_share: of the rain that falls on a cell; land: class of its cover; soaked, next_soaked: with SOIL; outflow: with
- * SPECIALS; arrival, deepest, hazard: with RECORD. */
-kernel void flood_advance(global const real *restrict depth, global const real *restrict velocity,
-                          global const real *restrict bed, global const int *restrict cell,
-                          global const real *restrict rest, global const real *restrict half_depth,
-                          global const real *restrict half_velocity, global const real *restrict values,
-                          global const real *restrict rain_share, global const int *restrict land,
-                          global const real *restrict soaked, global real *restrict next_depth,
-                          global real *restrict next_velocity, global real *restrict next_rest,
-                          global real *restrict next_soaked, global real *restrict outflow,
-                          global real *restrict arrival, global real *restrict deepest, global real *restrict hazard,
-                          global acc *restrict blocks, global real *restrict clock, uint slot_, real refill, real end)
-{
-    local acc speeds[LANES];
-    local real step[STEP], shared[SHARED ? SHARED_REALS : 1], rim[SHARED ? 3 * RIM : 1];
-    local int list[SPECIALS ? BLOCK_NX * BLOCK_NY : 1], listed;
-    const int slot = (int)slot_, next_slot = (slot + 1) % SLOTS, k = block_k();
-    BEGIN_MAXIMUM(speeds)
-    const int active = begin_step(step, blocks, clock, slot, refill, values);
-    const int raining = RAIN && values[RAIN_RATE] > 0;
-    const real dt = step[STEP_DT], begin = end - step[STEP_LEFT];
-    if (MAY_RETURN_EARLY && !active && partial_index() != 0) {
-        put_speed(blocks, clock, next_slot, 0);
-        return;
-    }
-    if (SPECIALS && get_local_id(0) == 0)
-        listed = 0;
-    const int first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
-    const int computed = active && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
-    if (SHARED) {
-        const int rows = HAS_ROWS && computed > 0 ? computed : -2;
-        for (int row = -1; row <= rows; row++) {
-            const place_t at = AT3(first, top + row, k);
-            const lane_t edge = EAST(1 - (row & 1), 0);
-            if (row > 0)
-                EACH_LANE_OF_ROW(lane, width, FINISH_LANE(lane, at - PITCH + lane, edge + lane))
-            if (row < 0) {
-                EACH_LANE_OF_ROW(lane, width, edges_below(FIELDS, shared, lane, at + lane, at + PITCH + lane))
-                FOR_LANES_OF_ROW(q, RIM)
-                    rim_edge(FIELDS, shared, rim, q, width, rows, k);
-            } else if (row < rows) {
-                BY_PARITY(row, EACH_LANE_OF_ROW(lane, width, own_edges(FIELDS, shared, lane, at + lane, shifted)))
-                if (get_local_id(0) == 0)
-                    place_rim(shared, rim, row, width);
-            }
-            END_OF_ROW
-        }
-    } else {
-        for (int row = 0; row < computed; row++) {
-            const place_t at = AT3(first, top + row, k);
-            BY_PARITY(row, EACH_LANE(lane, width, ADVANCE_LANE(lane, at + lane, shifted)))
-        }
-    }
-    FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
-        const place_t at = AT3(i, j, k);
-        const cell_state same = { depth[at],           velocity[at],          velocity[at + PLANE],       0,
-                                  REST ? rest[at] : 0, SOIL ? soaked[at] : 0, SOIL ? rest[at + PLANE] : 0 };
-        ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, 0, &same))
-    }
-    if (SPECIALS) { /* few, and beside each other: all work-items take their share of a list */
-        const int special = dt > 0 && step[STEP_SPECIAL] != 0;
-        if (!(SHARED && ROWS_END_WITH_BARRIER))
-            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        FOR_FEW_CELLS(special, i, j, lane)
-            if (cell[AT3(i, j, k)] & SPECIAL)
-                list[atomic_inc(&listed)] = (j - top) * BLOCK_NX + lane;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const int count = special ? listed : 0;
-        FOR_ENTRIES(n, count, lane) {
-            const int row = list[n] / BLOCK_NX;
-            const place_t at = AT3(first + list[n] % BLOCK_NX, top + row, k);
-            ADD_TO_MAXIMUM(speeds, lane, finish_special_cell(ALL, NEXT, outflow, at, row & 1, dt))
-        }
-    }
-    END_MAXIMUM(speeds)
-    put_speed(blocks, clock, next_slot, speeds[0]);
-    if (get_local_id(0) == 0 && partial_index() == 0) {
-        global real *this = clock + slot * SLOT, *next = clock + next_slot * SLOT;
-        const real steps = refill > 0 ? 0 : this[CLOCK_STEPS];
-        next[CLOCK_LEFT] = step[STEP_AFTER];
-        next[CLOCK_STEPS] = dt > 0 ? steps + 1 : steps;
-        next[CLOCK_ALLOWED] = step[STEP_ALLOWED];
-        next[CLOCK_SPEED] = (real)as_float(((global const uint *)this)[CLOCK_SPEED_BITS]);
-        ((global uint *)(clock + (slot + 2) % SLOTS * SLOT))[CLOCK_SPEED_BITS] = 0;
-    }
 }

@@ -25,6 +25,7 @@ before()
 {
     case $1 in
     */spectral.cl) echo '-include kernels/transform.cl' ;;
+    */flood_step.cl) echo '-include kernels/flood.cl' ;;
     */flow_step.cl) echo '-include kernels/transform.cl -include kernels/flow.cl' ;;
     esac
 }
@@ -72,6 +73,7 @@ constants_of()
     name=${1##*/}
     name=${name%.cl}
     wish=
+    [ "$name" != flood_step ] || name=flood
     [ "$name" != flow_step ] || { name=flow && wish='--set solver.launches=one'; }
     for case in data/cases/"$name"/selftest*.toml data/studies/"$name"/selftest*.toml; do
         [ -z "$wish" ] || [ "${case##*/}" = selftest-step.toml ] || continue
@@ -82,7 +84,8 @@ constants_of()
 }
 
 for file; do
-    [ -f "$file" ] && [ "${file##*/}" != transform.cl ] || continue # whose functions the files behind it need
+    case ${file##*/} in transform.cl | flood.cl) continue ;; esac # whose functions the files behind them need
+    [ -f "$file" ] || continue
     for precision in single double; do
         constants_of "$file" $precision >"$constants"
         while IFS= read -r variant; do

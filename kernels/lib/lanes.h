@@ -42,11 +42,13 @@ typedef long place_t, lane_t;
  * end. On a CPU the work-item with HAS_ROWS goes through all of them alone: PoCL 5.0 aborts on barriers in a loop with
  * branches. */
 #define HAS_ROWS (get_local_id(0) == 0)
-#define EACH_LANE_OF_ROW(lane, count, body)                                                                            \
-    for (lane_t lane = 0; lane < (count); lane++) {                                                                    \
+#define EACH_LANE_OF_ROW(lane, begin, end, body)                                                                       \
+    for (lane_t lane = (begin); lane < (end); lane++) {                                                                \
         body;                                                                                                          \
     }
 #define FOR_LANES_OF_ROW(lane, count) for (int lane = 0; lane < (count); lane++)
+/* Whether it pays to look through all lanes of the rows for those at both ends that can be left out. */
+#define ROWS_ARE_CUT 1
 #define END_OF_ROW
 #define ROWS_END_WITH_BARRIER 0
 
@@ -70,7 +72,11 @@ typedef index_t place_t;
 typedef int lane_t;
 #define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }
 #define HAS_ROWS 1
-#define EACH_LANE_OF_ROW EACH_LANE
+#define EACH_LANE_OF_ROW(lane, begin, end, body)                                                                       \
+    for (int lane = (begin) + (int)get_local_id(0); lane < (end); lane += (int)get_local_size(0)) {                    \
+        body;                                                                                                          \
+    }
+#define ROWS_ARE_CUT 0
 #define FOR_LANES_OF_ROW FOR_LANES
 #define END_OF_ROW barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #define ROWS_END_WITH_BARRIER 1

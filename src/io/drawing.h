@@ -11,6 +11,7 @@ typedef enum bn_drawn_kind {
     BN_DRAWN_OPENING,
     BN_DRAWN_SOURCE,
     BN_DRAWN_DRAIN,
+    BN_DRAWN_CULVERT,
     BN_DRAWN_COUNT
 } bn_drawn_kind;
 

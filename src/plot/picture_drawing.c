@@ -21,6 +21,7 @@ static const struct {
     [BN_DRAWN_OPENING] = { 0xcc79a7, 2.5, { 8, 4 }, "opening to below" },
     [BN_DRAWN_SOURCE] = { 0x0072b2, 2.5, { 5, 2 }, "source" },
     [BN_DRAWN_DRAIN] = { 0x009e73, 2.5, { 2, 2 }, "drain" },
+    [BN_DRAWN_CULVERT] = { 0x56b4e9, 2.5, { 12, 3 }, "culvert" },
 };
 
 static void set_pen(cairo_t *cr, bn_drawn_kind kind)

@@ -34,24 +34,28 @@ typedef struct flood_constants {
     X(LONGER, 29, "first of the bits of the edges that the cell owns: longer by a quarter")                   \
     X(STAIR, 1, "a link")                                                                                     \
     X(OPENING, 2, "a link")                                                                                   \
+    X(CULVERT, 3, "in place of a link down: an end of a culvert")                                             \
     X(ITEM_VALUES, 8, "first value of items; before them two a side: discharge and critical depth, or level") \
     X(RAIN_RATE, 8 + 255, "value: depth of rain in a second [m s-1]")                                         \
     X(RAIN_LATELY, 8 + 256, "value: not 0 if it rains in this interval or did in the one before")             \
     X(LAND_VALUES, 8 + 257, "first value of the classes of land cover")                                       \
     X(LAND_VALUE, 3, "values of a class: g n^2, conductivity, suction times lack of moisture")                \
     X(LANDS, 64, "classes at most, the first one without a number")                                           \
+    X(MORE_VALUES, 8 + 257 + 3 * 64, "first of the further values of the items")                              \
+    X(MORE_VALUE, 6, "of an item: flood_places.c says what they are")                                         \
     X(SLOTS, 3, "of the clock: step n reads slot n % SLOTS")                                                  \
     X(SLOT, 8, "entries of a slot:")                                                                          \
     X(CLOCK_SPEED_BITS, 0, "the bits of the largest speed as a float, by atomic maxima")                      \
     X(CLOCK_LEFT, 1, "seconds left of the interval")                                                          \
     X(CLOCK_STEPS, 2, "steps of the interval")                                                                \
     X(CLOCK_ALLOWED, 3, "time step without the end of the interval [s]")                                      \
-    X(CLOCK_SPEED, 4, "the largest speed once more, as a real")
+    X(CLOCK_SPEED, 4, "the largest speed once more, as a real")                                               \
+    X(CLOCK_ENDS, 3 * 8, "first of two of each item in each slot: depth at an end of a culvert, what went in")
 #define FLOOD_CODE_ENUM(name, value, meaning) FLOOD_##name = value,
 enum { FLOOD_CODES(FLOOD_CODE_ENUM) };
 
 typedef enum flood_side { FLOOD_LEFT, FLOOD_RIGHT, FLOOD_BOTTOM, FLOOD_TOP, FLOOD_SIDES } flood_side;
-enum { FLOOD_VALUES = FLOOD_LAND_VALUES + FLOOD_LAND_VALUE * FLOOD_LANDS };
+enum { FLOOD_VALUES = FLOOD_MORE_VALUES + FLOOD_MORE_VALUE * FLOOD_ITEMS };
 
 /* Choices of the case. */
 #define FLOOD_BORDERS(X)  \
@@ -84,14 +88,18 @@ typedef enum flood_item_kind {
     FLOOD_ITEM_SOURCE,
     FLOOD_ITEM_DRAIN,
     FLOOD_ITEM_STAIR,
-    FLOOD_ITEM_OPENING
+    FLOOD_ITEM_OPENING,
+    FLOOD_ITEM_CULVERT
 } flood_item_kind;
 
-/* What cells share: a source or a drain [m3/s], the crest of a stair [m], the coefficient of an opening. */
+/* What cells share: a source or a drain [m3/s], the crest of a stair [m], the coefficient of an opening; the width of a
+ * culvert [m], of each end one cell. */
 typedef struct flood_item {
     flood_item_kind kind;
     double rate;
     size_t cells;
+    double more[FLOOD_MORE_VALUE];
+    size_t at; /* the cell of an end of a culvert */
 } flood_item;
 
 typedef struct flood_grid {
@@ -145,6 +153,7 @@ typedef struct flood_cells {
     bool *solid;      /* cells drawn as walls; NULL: none */
     flood_item *item; /* [[source]] first */
     int items;
+    bool culverts;
 } flood_cells;
 
 typedef struct flood_fields {
@@ -172,6 +181,7 @@ typedef struct flood_progress {
     bool values_known;
     double water; /* sum of all depths, where reading the clock brings it along */
     bool water_known;
+    double culverts[FLOOD_ITEMS];  /* water on its way into the cell of the other end [m] */
     double start_volume, fed;      /* [m3] */
     double rained;                 /* [m3] */
     unsigned long long time_steps; /* since the start */
@@ -214,7 +224,7 @@ typedef struct flood {
 } flood;
 
 /* One time step of whichever engine, after which s->f.depth and s->f.velocity are the new state: slot of the clock,
- * seconds to go if an interval begins (else 0), its end. */
+ * seconds to go if an interval begins (else 0), its end. Reading the clock finds what is in the culverts, too. */
 typedef bn_status flood_advance(flood *, unsigned slot, double refill, double end);
 typedef bn_status flood_read_clock(flood *, unsigned slot, double out[FLOOD_SLOT]);
 

@@ -1,5 +1,5 @@
 /* flood_drawing.c: what pictures show of a storey beside its water: walls as the plan has them, not as cells make them,
- * doors, stairs, openings, sources, drains, gauges. */
+ * doors, stairs, openings, sources, drains, culverts, gauges. */
 #include "flood_plans.h"
 
 #include <math.h>
@@ -148,19 +148,32 @@ static bn_status draw_shapes(bn_plan *p, const flood *s, size_t storey, lists *l
 
 /* --- what the case places --- */
 
-static void draw_sources(const bn_case *c, const flood *s, size_t storey, lists *l)
+/* Circles around the places of a list. */
+static void draw_places(const bn_case *c, const flood *s, size_t storey, const flood_place_keys *keys,
+                        bn_drawn_kind kind, lists *l)
 {
     enum { SIDES = 24 };
-    for (size_t i = 0; i < bn_case_items(c, "source"); i++) {
-        if (bn_case_item_int(c, "source.storey", i) != (long long)storey + 1)
+    for (size_t i = 0; i < bn_case_items(c, keys->list); i++) {
+        if (bn_case_item_int(c, keys->storey, i) != (long long)storey + 1)
             continue;
-        const double x = bn_case_item_real_at(c, "source.at", i, 0), y = bn_case_item_real_at(c, "source.at", i, 1),
-                     r = fmax(bn_case_item_real(c, "source.radius", i), 0.5 * s->grid.d);
+        const double x = bn_case_item_real_at(c, keys->at, i, 0), y = bn_case_item_real_at(c, keys->at, i, 1),
+                     r = fmax(bn_case_item_real(c, keys->radius, i), 0.5 * s->grid.d);
         for (int k = 0; k < SIDES; k++) {
             const double a = 2 * 3.14159265358979323846 / SIDES * k, b = 2 * 3.14159265358979323846 / SIDES * (k + 1);
-            add_line(l, BN_DRAWN_SOURCE, x + r * cos(a), y + r * sin(a), x + r * cos(b), y + r * sin(b));
+            add_line(l, kind, x + r * cos(a), y + r * sin(a), x + r * cos(b), y + r * sin(b));
         }
     }
+}
+
+/* From end to end, on the storeys of both. */
+static void draw_culverts(const bn_case *c, size_t storey, lists *l)
+{
+    for (size_t i = 0; i < bn_case_items(c, "culvert"); i++)
+        if (bn_case_item_int(c, "culvert.from_storey", i) == (long long)storey + 1 ||
+            bn_case_item_int(c, "culvert.to_storey", i) == (long long)storey + 1)
+            add_line(l, BN_DRAWN_CULVERT, bn_case_item_real_at(c, "culvert.from", i, 0),
+                     bn_case_item_real_at(c, "culvert.from", i, 1), bn_case_item_real_at(c, "culvert.to", i, 0),
+                     bn_case_item_real_at(c, "culvert.to", i, 1));
 }
 
 static bn_status place_gauges(const bn_case *c, bn_plan *p, size_t storey, bn_drawing *out)
@@ -200,7 +213,9 @@ bn_status flood_draw_storey(const bn_case *c, bn_plan *p, const flood *s, size_t
                         &l);
         else if (plans->shapes[storey])
             BN_TRY(draw_shapes(p, s, storey, &l));
-        draw_sources(c, s, storey, &l);
+        draw_places(c, s, storey, &flood_source_keys, BN_DRAWN_SOURCE, &l);
+        draw_places(c, s, storey, &flood_drain_keys, BN_DRAWN_DRAIN, &l);
+        draw_culverts(c, storey, &l);
     }
     out->solid = (const double(*)[2])l.solid;
     out->solid_count = l.points;

@@ -56,6 +56,21 @@ bn_status flood_code_shapes(const bn_case *, bn_plan *, flood *, size_t storey);
 /* Stairs, openings, sources and drains of a storey of polygons, each shape a patch. */
 bn_status flood_code_shape_patches(const bn_case *, bn_plan *, flood *, size_t storey);
 
+/* The keys of a list of places: [[source]], [[drain]]. */
+typedef struct flood_place_keys {
+    const char *list, *storey, *at, *radius, *rate;
+} flood_place_keys;
+extern const flood_place_keys flood_source_keys, flood_drain_keys;
+
+/* [[source]], [[drain]] and [[culvert]]: the cells at their places. */
+void flood_code_places(const bn_case *, flood *);
+
+/* The pixel of a storey's picture at a place; false: outside of the plan. */
+bool flood_pixel_at(const struct flood_plans *, const double x[2], size_t *column, size_t *row);
+
+/* Adds what cells share; false: there are FLOOD_ITEMS already. */
+bool flood_add_item(flood *, const flood_item *);
+
 /* Gives the cells of a patch their item, and of a link the storey below its end; `where` names the patch in messages,
  * NULL: by pixels. */
 void flood_code_patch(const bn_case *, flood *, size_t storey, const legend *, const size_t *list, size_t count,

@@ -30,6 +30,7 @@ typedef struct reference {
     real clock[FLOOD_SLOTS][FLOOD_SLOT];
     float fastest[FLOOD_SLOTS];
     real values[FLOOD_VALUES];
+    real culverts[FLOOD_SLOTS][FLOOD_ITEMS]; /* what went in at the end of this item */
 } reference;
 
 typedef struct cell_state {
@@ -45,6 +46,8 @@ typedef struct before {
     const int32_t *land;
     real *half_depth, *half_u, *half_v; /* of second order: half a time step later */
     const int32_t *cell;
+    const real *culverts; /* what went in at each end in the step before */
+    real *put_in;         /* in this one */
     real dt;
 } before;
 
@@ -398,7 +401,38 @@ static cell_state add_still_water(const before *b, cell_state c, real amount)
     return c;
 }
 
-/* Links, sources and drains of a special cell. */
+/* HEC-22 (2009), 4.4.4.1; flood_places.c. */
+static real drain_rate(real rate, const real *more, real h)
+{
+    const real most = minimum(more[0] * (h * SQRT(h)), more[1] * SQRT(h));
+    return more[0] > 0 ? minimum(most, rate) : rate;
+}
+
+/* HDS-5 (2012): the discharge of a culvert per metre of its width, as kernels/flood.cl says; flood_places.c has the
+ * further values. */
+static real culvert_flow(const before *b, const real *more, real h, real beyond)
+{
+    const real weir_end = REAL(1.18718734520505), orifice_begin = REAL(1.39), high = more[0], drop = more[3];
+    const real level = h - more[1], head = level + minimum(drop, 0), tail = beyond > b->k.dry ? beyond - more[2] : 0;
+    const real ratio = head / high;
+    real star;
+    if (!(h > b->k.dry && head > b->k.dry))
+        return 0;
+    if (ratio < weir_end) {
+        const real weir = ratio * REAL(1.94174757281553398);
+        star = weir * SQRT(weir);
+    } else if (ratio < orifice_begin) {
+        star = REAL(3.5) + (ratio - weir_end) * (REAL(0.5) / (orifice_begin - weir_end));
+    } else {
+        star = SQRT((ratio - REAL(0.79)) * REAL(26.6666666666666667));
+    }
+    const real inlet = star * (high * SQRT(high)) * REAL(0.552181115405853120);
+    const real cube = inlet * inlet / b->k.g, root = inverse_cube_root(cube > 0 ? cube : 1);
+    const real deep = maximum(tail, minimum(cube * (root * root), high)), fall = level + drop - deep;
+    return fall > 0 ? minimum(inlet, minimum(deep, high) * SQRT(more[4] * fall)) : 0;
+}
+
+/* Links, sources, drains and culverts of a special cell. */
 static cell_state advance_special(const before *b, size_t at, real *lost)
 {
     const flood *s = b->s;
@@ -409,7 +443,7 @@ static cell_state advance_special(const before *b, size_t at, real *lost)
     cell_state next = advance_cell(b, at);
     real gain = 0;
     *lost = next.outflow;
-    if (down) {
+    if (down && down != FLOOD_CULVERT) {
         const cell_state below = advance_cell(b, at - layer);
         gain = gain - link_flow(b, down, value, b->dt, next, b->bed[at], below, b->bed[at - layer]);
     }
@@ -421,14 +455,23 @@ static cell_state advance_special(const before *b, size_t at, real *lost)
                                 b->bed[at]);
     }
     if (!down && item > 0) {
-        const real amount = b->dt * value, most = REAL(0.5) * next.h;
-        const real taken = amount < most ? amount : most;
+        const real *more = b->values + FLOOD_MORE_VALUES + (item - 1) * FLOOD_MORE_VALUE;
+        const real amount = b->dt * (code & FLOOD_DRAIN ? drain_rate(value, more, next.h) : value);
+        const real most = REAL(0.5) * next.h, taken = amount < most ? amount : most;
         if (code & FLOOD_DRAIN) {
             gain = gain - taken;
             *lost = *lost + taken;
         } else {
             gain = gain + amount;
         }
+    }
+    if (down == FLOOD_CULVERT) { /* what went in at the other end in the step before, less what goes in here */
+        const real *more = b->values + FLOOD_MORE_VALUES + (item - 1) * FLOOD_MORE_VALUE;
+        const int other = item + (int)more[5];
+        const real depth = b->dt * (value * culvert_flow(b, more, b->depth[at], b->depth[s->cells.item[other - 1].at]));
+        const real taken = minimum(depth, REAL(0.5) * next.h);
+        b->put_in[item - 1] = taken;
+        gain = gain + (b->culverts[other - 1] - taken);
     }
     return add_still_water(b, next, gain);
 }
@@ -463,9 +506,9 @@ static void record_cell(const flood *s, const constants *k, size_t at, real now,
 }
 
 /* All cells; returns the largest speed after the step. */
-static float advance_all(flood *s, real dt, real now)
+static float advance_all(flood *s, unsigned slot, real dt, real now)
 {
-    const reference *r = s->reference;
+    reference *r = s->reference;
     const size_t points = (size_t)s->grid.nx * s->grid.ny * s->grid.storeys;
     const real *depth = bn_field_host(s->f.depth), *u = bn_field_host(s->f.velocity);
     real *next_depth = bn_field_host(s->f.next_depth), *next_u = bn_field_host(s->f.next_velocity);
@@ -491,7 +534,10 @@ static float advance_all(flood *s, real dt, real now)
                        .half_u = half_u,
                        .half_v = half_u ? half_u + points : NULL,
                        .cell = bn_field_host(s->f.cell),
+                       .culverts = r->culverts[slot],
+                       .put_in = r->culverts[(slot + 1) % FLOOD_SLOTS],
                        .dt = dt };
+    memcpy(b.put_in, b.culverts, sizeof r->culverts[slot]);
     float fastest = 0;
     if (s->scheme.order == 2 && dt > 0)
         predict(&b, points);
@@ -542,7 +588,7 @@ static bn_status advance(flood *s, unsigned slot, double refill, double end)
     const real dt = left - after; /* exact (Sterbenz 1974): all steps add up to the interval */
     for (int i = 0; i < FLOOD_VALUES; i++)
         r->values[i] = (real)s->now.values[i];
-    const float fastest = advance_all(s, dt, (real)end - left);
+    const float fastest = advance_all(s, slot, dt, (real)end - left);
     bn_field_swap(s->f.depth, s->f.next_depth);
     bn_field_swap(s->f.velocity, s->f.next_velocity);
     if (s->f.rest)
@@ -562,6 +608,8 @@ static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
     const reference *r = s->reference;
     for (int i = 0; i < FLOOD_SLOT; i++)
         out[i] = (double)r->clock[slot][i];
+    for (int i = 0; i < s->cells.items; i++)
+        s->now.culverts[i] = (double)r->culverts[slot][i];
     return BN_OK;
 }
 
@@ -591,8 +639,12 @@ static bn_status setup(bn_sim *sim, void *state)
 static bn_status resume(bn_sim *sim, void *state)
 {
     (void)sim;
-    BN_TRY(flood_copy_state(state));
-    begin(state);
+    flood *s = state;
+    reference *r = s->reference;
+    BN_TRY(flood_copy_state(s));
+    for (int i = 0; i < s->cells.items; i++)
+        r->culverts[0][i] = (real)s->now.culverts[i];
+    begin(s);
     return BN_OK;
 }
 

@@ -60,18 +60,24 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
     return BN_OK;
 }
 
+/* Entries of the clock on a device: its slots, and of each slot two for each end of a culvert. */
+enum { MOST_ENTRIES = FLOOD_CLOCK_ENDS + 2 * FLOOD_SLOTS * FLOOD_ITEMS };
+static size_t ends(const flood *s) { return s->cells.culverts ? (size_t)s->cells.items : 0; }
+static size_t clock_entries(const flood *s) { return FLOOD_CLOCK_ENDS + 2 * FLOOD_SLOTS * ends(s); }
+
 static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
 {
-    double all[FLOOD_SLOTS * FLOOD_SLOT] = { 0 };
+    double all[MOST_ENTRIES] = { 0 };
     bn_scalars *water;
     /* The interval is nearly always over, and then the sum of the depths is needed: one wait for both. */
     BN_TRY(bn_reduce_launch(s->f.depth, 0, BN_SUM, &water));
     BN_TRY(bn_scalars_read_all(
-        (const bn_scalars_request[]){ { s->device.clock, all, FLOOD_SLOTS * FLOOD_SLOT }, { water, &s->now.water, 1 } },
-        2));
+        (const bn_scalars_request[]){ { s->device.clock, all, clock_entries(s) }, { water, &s->now.water, 1 } }, 2));
     s->now.water_known = true;
     for (unsigned i = 0; i < FLOOD_SLOT; i++)
         out[i] = all[slot * FLOOD_SLOT + i];
+    for (size_t i = 0; i < ends(s); i++)
+        s->now.culverts[i] = all[FLOOD_CLOCK_ENDS + 2 * (slot * ends(s) + i) + 1];
     return BN_OK;
 }
 
@@ -102,6 +108,7 @@ static bool find_values(const bn_case *c, flood *s, double begin, double end)
         const double value = item_value(c, s, i, begin,
                                         end); /* rounded as the steps see it, so that the volume fed is exact */
         values[FLOOD_ITEM_VALUES + i] = bn_case_double(c) ? value : (double)(float)value;
+        memcpy(values + FLOOD_MORE_VALUES + i * FLOOD_MORE_VALUE, s->cells.item[i].more, sizeof s->cells.item[i].more);
         if (s->cells.item[i].kind == FLOOD_ITEM_SOURCE)
             s->now.fed += values[FLOOD_ITEM_VALUES + i] * (double)s->cells.item[i].cells * s->grid.area * (end - begin);
     }
@@ -170,7 +177,7 @@ static bn_status setup(bn_sim *sim, void *state)
     s->device.advance = bn_sim_kernel(sim, "flood_advance");
     s->device.predict = s->scheme.order == 2 ? bn_sim_kernel(sim, "flood_predict") : NULL;
     BN_TRY(bn_partials_create(d, "speeds of blocks", FLOOD_SLOTS + 1, ~0u, &s->device.blocks));
-    BN_TRY(bn_scalars_create(d, "clock", FLOOD_SLOTS * FLOOD_SLOT, &s->device.clock));
+    BN_TRY(bn_scalars_create(d, "clock", clock_entries(s), &s->device.clock));
     bn_partials_share(s->device.blocks); /* a block asks those beside it whether they are wet */
     BN_TRY(bn_scalars_share(s->device.clock));
     if (s->scheme.values)
@@ -199,10 +206,12 @@ static bn_status resume(bn_sim *sim, void *state)
 {
     (void)sim;
     flood *s = state;
-    const double clock[FLOOD_SLOTS * FLOOD_SLOT] = { 0 };
+    double clock[MOST_ENTRIES] = { 0 };
     s->now.slot = 0;
     BN_TRY(flood_copy_state(s));
-    BN_TRY(bn_scalars_write(s->device.clock, clock, FLOOD_SLOTS * FLOOD_SLOT));
+    for (size_t i = 0; i < ends(s); i++)
+        clock[FLOOD_CLOCK_ENDS + 2 * i + 1] = s->now.culverts[i];
+    BN_TRY(bn_scalars_write(s->device.clock, clock, clock_entries(s)));
     return begin(s);
 }
 
@@ -218,6 +227,8 @@ bn_status flood_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
         BN_TRY(bn_state_same(k, "output.gauge_speeds", s->gauges.speeds));
     BN_TRY(bn_state_reals(k, "sums", sums, 4));
     BN_TRY(bn_state_counts(k, "counts", counts, 2));
+    if (s->cells.culverts)
+        BN_TRY(bn_state_reals(k, "culverts", s->now.culverts, (size_t)s->cells.items));
     s->now.dt_allowed = sums[0];
     s->now.start_volume = sums[1];
     s->now.fed = sums[2];

@@ -1,5 +1,5 @@
 /* flood_storeys.c: the storeys of a building from floor plans, a colour per meaning: walls between cells, doors,
- * stairs, openings, sources and drains; sources by their place. */
+ * stairs, openings, sources and drains. */
 #include "flood_plans.h"
 
 #include <math.h>
@@ -180,8 +180,7 @@ bn_status flood_read_plans(const bn_case *c, bn_plan *p, flood *s)
     return bn_case_diagnostics(c)[0] ? BN_OK : measure_plans(c, s, storeys);
 }
 
-/* The pixel at a place; false: outside of the plan. */
-static bool pixel_at(const struct flood_plans *plans, const double x[2], size_t *column, size_t *row)
+bool flood_pixel_at(const struct flood_plans *plans, const double x[2], size_t *column, size_t *row)
 {
     const double i = floor((x[0] - plans->corner[0]) / plans->pixel);
     const double j = floor((x[1] - plans->corner[1]) / plans->pixel);
@@ -196,7 +195,8 @@ static bool pixel_at(const struct flood_plans *plans, const double x[2], size_t 
 static const legend *legend_at(const struct flood_plans *plans, size_t storey, const double x[2])
 {
     size_t column, row;
-    return pixel_at(plans, x, &column, &row) ? &plans->entry[plans->index[storey][row * plans->width + column]] : NULL;
+    return flood_pixel_at(plans, x, &column, &row) ? &plans->entry[plans->index[storey][row * plans->width + column]]
+                                                   : NULL;
 }
 
 static bool blocked(const struct flood_plans *plans, size_t storey, const double x[2])
@@ -256,7 +256,7 @@ static void close_solids(flood *s)
     }
 }
 
-static bool add_item(flood *s, const flood_item *item)
+bool flood_add_item(flood *s, const flood_item *item)
 {
     if (s->cells.items == FLOOD_ITEMS)
         return false;
@@ -274,7 +274,7 @@ static const char *name_place(const flood *s, size_t at, const char *where, char
     if (where)
         return where;
     flood_place(s, at % s->grid.nx, at / s->grid.nx, x);
-    (void)pixel_at(s->plans, x, &column, &row);
+    (void)flood_pixel_at(s->plans, x, &column, &row);
     snprintf(text, WHERE_BYTES, "in column %zu, row %zu", column, row);
     return text;
 }
@@ -328,7 +328,7 @@ void flood_code_patch(const bn_case *c, flood *s, size_t storey, const legend *l
                 : l->kind == OPENING ? FLOOD_ITEM_OPENING
                 : l->kind == SOURCE  ? FLOOD_ITEM_SOURCE
                                      : FLOOD_ITEM_DRAIN;
-    if (!add_item(s, &item)) {
+    if (!flood_add_item(s, &item)) {
         (void)bn_case_reject_item(
             c, "storey.plan", storey, NULL,
             "storey %zu: the patch %s is one source, drain, stair or opening too many, %d are possible", storey + 1,
@@ -385,68 +385,6 @@ out:
     return st;
 }
 
-/* [[source]]: cells within a radius of a place, at least the nearest one. */
-static void code_source(const bn_case *c, flood *s, size_t which)
-{
-    const long long storey = bn_case_item_int(c, "source.storey", which);
-    const double asked[2] = { bn_case_item_real_at(c, "source.at", which, 0),
-                              bn_case_item_real_at(c, "source.at", which, 1) };
-    const double x[2] = { asked[0] - s->grid.origin[0], asked[1] - s->grid.origin[1] };
-    const double radius = bn_case_item_real(c, "source.radius", which);
-    if (storey > (long long)s->grid.storeys) {
-        (void)bn_case_reject_item(c, "source.storey", which, NULL, "source %zu: there are only %u storeys", which + 1,
-                                  s->grid.storeys);
-        return;
-    }
-    int32_t *cell = s->cells.code + (size_t)(storey - 1) * s->grid.nx * s->grid.ny;
-    size_t nearest = 0;
-    double least = HUGE_VAL;
-    flood_item item = { .rate = bn_case_item_real(c, "source.rate", which), .kind = FLOOD_ITEM_SOURCE };
-    for (size_t at = 0; at < (size_t)s->grid.nx * s->grid.ny; at++) {
-        double y[2];
-        flood_place(s, at % s->grid.nx, at / s->grid.nx, y);
-        const double r = hypot(y[0] - x[0], y[1] - x[1]);
-        if (r < least) {
-            least = r;
-            nearest = at;
-        }
-        if (r > radius || (cell[at] & FLOOD_SOLID))
-            continue;
-        item.cells++;
-    }
-    size_t column = 0, row = 0;
-    char pixel[80] = "";
-    if (s->plans->rgb[storey - 1] && pixel_at(s->plans, x, &column, &row))
-        snprintf(pixel, sizeof pixel, " (column %zu, row %zu)", column, row);
-    if (least > s->grid.d)
-        (void)bn_case_reject_item(c, "source.at", which, NULL, "source %zu: (%g m, %g m) lies outside of storey %lld",
-                                  which + 1, asked[0], asked[1], storey);
-    else if (cell[nearest] & FLOOD_SOLID)
-        (void)bn_case_reject_item(c, "source.at", which, NULL,
-                                  "source %zu: (%g m, %g m) lies in a wall of storey %lld%s", which + 1, asked[0],
-                                  asked[1], storey, pixel);
-    else if (!add_item(s, &item))
-        (void)bn_case_reject_item(c, "source.at", which, NULL, "more than %d sources, drains and stairs", FLOOD_ITEMS);
-    if (bn_case_diagnostics(c)[0])
-        return;
-    flood_item *added = &s->cells.item[s->cells.items - 1];
-    added->cells = 0;
-    for (size_t at = 0; at < (size_t)s->grid.nx * s->grid.ny; at++) {
-        double y[2];
-        flood_place(s, at % s->grid.nx, at / s->grid.nx, y);
-        if ((cell[at] & FLOOD_SOLID) || (at != nearest && hypot(y[0] - x[0], y[1] - x[1]) > radius))
-            continue;
-        if (cell[at] / FLOOD_ITEM & FLOOD_ITEMS) {
-            (void)bn_case_reject_item(c, "source.at", which, NULL,
-                                      "source %zu overlaps another source, a drain or a stair of storey %lld",
-                                      which + 1, storey);
-            return;
-        }
-        cell[at] |= s->cells.items * FLOOD_ITEM | FLOOD_SPECIAL;
-        added->cells++;
-    }
-}
-
 bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
 {
     const size_t layer = (size_t)s->grid.nx * s->grid.ny;
@@ -457,8 +395,7 @@ bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
         else if (s->plans->shapes[k])
             BN_TRY(flood_code_shapes(c, p, s, k));
     close_solids(s);
-    for (size_t i = 0; i < bn_case_items(c, "source") && !bn_case_diagnostics(c)[0]; i++)
-        code_source(c, s, i);
+    flood_code_places(c, s);
     for (size_t k = 0; k < s->grid.storeys && !bn_case_diagnostics(c)[0]; k++)
         if (s->plans->rgb[k])
             BN_TRY(code_patches(c, bn_plan_context(p), s, k));

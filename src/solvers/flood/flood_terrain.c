@@ -276,7 +276,8 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     BN_TRY(read_file(c, p, s));
     if (bn_plan_only_counts(p, (double)points)) {
         s->ground.quantum = 1;
-        s->scheme.special = s->scheme.special || bn_case_items(c, "storey") > 0 || bn_case_items(c, "source") > 0;
+        s->scheme.special = s->scheme.special || bn_case_items(c, "storey") > 0 || bn_case_items(c, "source") > 0 ||
+                            bn_case_items(c, "drain") > 0 || bn_case_items(c, "culvert") > 0;
         return BN_OK;
     }
     BN_TRY(bn_plan_allocate(p, points * sizeof *s->cells.code, (void **)&s->cells.code));
