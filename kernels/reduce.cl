@@ -5,6 +5,7 @@
                      global acc *restrict partials)                                                     \
     {                                                                                                   \
         local acc lanes[LANES];                                                                         \
+        (void)limit; /* of one of them alone */                                                         \
         CLEAR_LANES(lanes);                                                                             \
         FOR_CELLS(1, i, j, lane) {                                                                      \
             const real x = field[AT3(i, j, block_k()) + (index_t)component * PLANE];                    \
