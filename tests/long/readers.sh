@@ -1,7 +1,7 @@
 #!/bin/sh
-# readers.sh: the files of runs, opened by VTK, meshio, GDAL, xarray and the validator of openPMD, each where it is installed.
-# $BINNACLE_TEST_PYTHON is a Python that has them (pip install vtk meshio h5py netCDF4 xarray rasterio openpmd-validator; rasterio
-# brings GDAL).
+# readers.sh: the files of runs opened by VTK, meshio, GDAL, MDAL, xarray and the validator of openPMD, each where it is installed.
+# $BINNACLE_TEST_PYTHON is a Python that has them (pip install vtk meshio h5py netCDF4 xarray xugrid rasterio openpmd-validator;
+# rasterio brings GDAL).
 . tests/cli_lib.subr
 b=$BINNACLE
 python=${BINNACLE_TEST_PYTHON:-python3}
@@ -57,6 +57,28 @@ assert data.mesh2d_depth.dims == ("time", "mesh2d_nFaces") and data.mesh2d_depth
     with netCDF4 "netCDF4 opens $file" '
 data = netCDF4.Dataset(sys.argv[1])
 assert data["mesh2d"].cf_role == "mesh_topology" and len(data["mesh2d_face_nodes"]) == len(data["mesh2d_face_x"]), data' "$file"
+done
+# Where things are: a hexagon of 2 m is two pixels of 1 m, rows are sqrt(3) m apart, the first pixel begins a quarter of a cell
+# before the corner.
+ok 'a valley' "$b" run data/cases/flood/valley.toml --reference --steps 1 --quiet --out "$work/valley" --set output.tiff=true \
+    --set output.every=1 --set output.pictures=false
+for file in "$work"/valley/fields/depth*.tif; do
+    with rasterio "rasterio places $file" '
+map = rasterio.open(sys.argv[1])
+t, rows = map.transform, map.height
+assert map.crs.to_epsg() == 25832 and map.nodata != map.nodata, (map.crs, map.nodata)
+assert abs(t.a - 1) < 1e-9 and abs(t.e + 3 ** 0.5) < 1e-9 and abs(t.c - 612001.5) < 1e-6, t
+assert rows == 229 and abs(t.f - (5312002 + 229 * 3 ** 0.5)) < 1e-6, t' "$file"
+done
+for file in "$work"/valley/*.nc; do
+    with xugrid "xugrid opens $file" '
+data = xugrid.open_dataset(sys.argv[1])
+assert data.ugrid.grid.n_face == 318 * 229 and "mesh2d_depth" in data, data' "$file"
+    if command -v mdalinfo >/dev/null; then
+        expect 0 72822 "MDAL opens $file" mdalinfo "$file"
+    else
+        skipped=$((skipped + 1))
+    fi
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 test "$failed" = 0
