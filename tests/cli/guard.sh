@@ -21,6 +21,10 @@ ok 'a run' "$b" run "$case" --out "$work/plain" -q --steps 4 --set output.pictur
 ok 'the same with every second step computed twice' guarded '' --guard 2 --checkpoint-every 2
 ok '... has the same bits' test "$(hashes "$work/plain")" = "$(hashes "$work/guarded")"
 ok '... and tells' grep -q '"steps": 2,' "$work/guarded/summary.json"
+for solver in flow maxwell xray flood bpm; do
+    ok "the reference of $solver goes back a step, too" "$b" run "data/cases/$solver/selftest.toml" --reference --guard 1 --steps 2 \
+        --out "$work/reference" -q --force
+done
 launches=$(sed -n 's/^clEnqueueNDRangeKernel //p' "$work/count")
 reads=$(awk '/^clEnqueueReadBuffer/ { n += $2 } END { print n }' "$work/count")
 for n in 2 $((reads / 2)) $((reads - 2)); do # the first one measures bandwidth

@@ -641,6 +641,7 @@ static bn_status resume(bn_sim *sim, void *state)
     (void)sim;
     flood *s = state;
     reference *r = s->reference;
+    s->now.slot = 0;
     BN_TRY(flood_copy_state(s));
     for (int i = 0; i < s->cells.items; i++)
         r->culverts[0][i] = (real)s->now.culverts[i];
