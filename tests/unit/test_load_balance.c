@@ -292,7 +292,7 @@ START_TEST(partial_sums_of_all_devices_are_read)
     OK(bn_program_build(d, "reduce", &(bn_define){ "MAX_ABS", BN_DEF_INT, { .i = 1 } }, 1, &program));
     OK(bn_kernel_find(program, &kernel, &largest));
     OK(bn_partials_create(d, "largest", 1, 1, &partials));
-    OK(BN_RUN(largest, BN_READ(b, 0), BN_I32V(0), BN_PARTIALS(partials)));
+    OK(BN_RUN(largest, BN_READ(b, 0), BN_I32V(0), BN_REALV(0), BN_PARTIALS(partials)));
     OK(bn_partials_read(partials, 0, found, BLOCKS));
     for (int y = 0; y < 6; y++)
         for (int x = 0; x < 2; x++) {
