@@ -91,6 +91,7 @@ run_one()
     case $BN_TEST_LONG$name in
     1*) flags='' ;;
     cli/checkpoints | cli/driver_aborts | cli/faults | cli/guard | cli/many_devices | cli/stop | cli/tune) flags=$BN_TEST_PLAIN ;;
+    solvers/flow/test_multigrid_boxes) flags=$BN_TEST_PLAIN ;;
     cli/* | solvers/* | conformance/*) flags='' ;;
     *) flags=$BN_TEST_PLAIN ;;
     esac

@@ -76,7 +76,7 @@ static void add_values(bn_context *ctx, bn_sim *sim, const bn_case *c, const cha
 
 void choose_optimiser(int boxes, const char *file)
 {
-    static const char *const transforms[] = { "flow/fft.", "flow/folded.", "flow/step." };
+    static const char *const transforms[] = { "flow/fft.", "flow/step." };
     const char *plain = getenv("BN_TEST_PLAIN"); /* tests/run.sh; NULL: the suite runs alone */
     bool off = boxes > 1 && !long_tests();
     for (size_t i = 0; i < sizeof transforms / sizeof *transforms; i++)
