@@ -200,7 +200,7 @@ static void note_last_words(run *r)
 {
     bn_last_words *w = r->desc->last_words;
     const unsigned long long saved = bn_output_saved(r->output);
-    if (!w || !r->folder || bn_context_ranks(r->ctx) == 1 || bn_output_saving(r->output))
+    if (!w || !r->folder || bn_context_ranks(r->ctx) == 1 || (saved == 0 && bn_output_saving(r->output)))
         return;
     char *next = w->text[!w->which];
     if (saved > 0)
