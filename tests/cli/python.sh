@@ -12,10 +12,10 @@ if [ -z "$python" ]; then
     echo '0 passed, 0 failed, 1 skipped'
     exit 0
 fi
-# The library is not loaded into a Python without the sanitizers' runtime.
+# The library is not loaded into a Python without the sanitizers' runtime, which looks for C++'s when it starts.
 runtime=
 for sanitizer in $(echo "${SAN:-}" | tr , ' '); do
-    [ "$sanitizer" != address ] || runtime=$(${CC:-cc} -print-file-name=libasan.so)
+    [ "$sanitizer" != address ] || runtime="$(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libstdc++.so)"
 done
 ok 'the package is staged' env PYTHON="$python" sh python/stage.sh "$build" "$work/stage"
 export PYTHONPATH="$work/stage" PYTHONDONTWRITEBYTECODE=1
