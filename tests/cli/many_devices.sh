@@ -253,7 +253,7 @@ expect 1 '2 boxes for 3 devices' 'fewer boxes than devices' \
 # A rank that dies ends the job.
 if [ $mpi = yes ]; then
     # The others have a second to speak before mpirun kills them: too short on a busy machine.
-    env OMPI_MCA_odls_base_sigkill_timeout=30 mpirun -n 4 "$BINNACLE" run data/cases/flood/selftest.toml --out "$work/dying" --quiet --checkpoint-every 5 \
+    env OMPI_MCA_odls_base_sigkill_timeout=5 mpirun -n 4 "$BINNACLE" run data/cases/flood/selftest.toml --out "$work/dying" --quiet --checkpoint-every 5 \
         --set stop.steps=1000000 --set output.every=0 >"$work/dying.log" 2>&1 </dev/null &
     job=$!
     wait_for "$work/dying/checkpoint/manifest.json"
