@@ -238,13 +238,12 @@ static bool saves_at_end(const run *r, const char *why)
 static bool next_is_quiet(const run *r)
 {
     const unsigned long long next = bn_sim_now(r->sim).step + 1;
-    const double end = bn_case_real(r->config, "stop.time"), dt = bn_sim_last_step(r->sim)->dt,
-                 known = bn_sim_plan(r->sim)->known_steps;
+    const double end = bn_case_real(r->config, "stop.time"), dt = bn_sim_last_step(r->sim)->dt;
     return next % (unsigned long long)bn_case_int(r->config, "output.series_every") != 0 &&
            (r->save_every <= 0 || next % (unsigned long long)r->save_every != 0) &&
            (r->desc->steps < 0 || next < (unsigned long long)r->desc->steps) &&
-           (double)next < bn_plan_most_steps(bn_sim_plan(r->sim), r->config) && (known <= 0 || (double)next < known) &&
-           (end <= 0 || bn_sim_now(r->sim).time + 2 * dt < end);
+           (double)next < bn_plan_most_steps(bn_sim_plan(r->sim), r->config) &&
+           !bn_plan_ends_by(bn_sim_plan(r->sim), (double)next) && (end <= 0 || bn_sim_now(r->sim).time + 2 * dt < end);
 }
 
 /* Steps until the run ends; the reason is in summary.stopped_by. */

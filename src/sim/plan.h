@@ -82,6 +82,14 @@ BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_devi
 BN_CHECKED bn_status bn_plan_count(bn_context *, const bn_case *, const bn_device_info *device, void *state,
                                    bn_plan **out);
 void bn_plan_destroy(bn_plan **);
+
+/* Whether a step is the last one that the solver is known to make. */
+static inline bool bn_plan_ends_by(const bn_plan *p, double step)
+{
+    return p->known_steps > 0 && step >= p->known_steps;
+}
+
+/* The grid that a field lies on. */
 static inline const bn_grid *bn_plan_grid_of(const bn_plan *p, const bn_field_desc *d)
 {
     return d->role & BN_VOLUME ? &p->volume : &p->grid;

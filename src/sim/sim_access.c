@@ -227,8 +227,7 @@ static bool next_is_quiet(const advance *a)
 {
     const bn_sim *sim = a->sim;
     const double next = (double)sim->now.step + 1;
-    const double known = sim->plan->known_steps;
-    return next < a->end && next < sim->stop_steps && (known <= 0 || next < known) &&
+    return next < a->end && next < sim->stop_steps && !bn_plan_ends_by(sim->plan, next) &&
            (sim->stop_time <= 0 || sim->now.time + 2 * sim->last.dt < sim->stop_time);
 }
 
