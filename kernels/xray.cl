@@ -307,7 +307,7 @@ static inline int block_along_cut(const photon *p) { return ALONG(CUT, p->a.bloc
 static inline int is_in(slab s, int block) { return !SLABS || (block >= s.first && block < s.end); }
 
 /* Whether the next tentative collision lies in the photon's block. Where blocks are DENSE it mostly does, and then
- * nobody asks where the way leaves the block. */
+ * where the way leaves the block is not computed. */
 static inline int collides_here(const photon *p, slab s, global const real *majorant, real *most)
 {
     *most = majorant[slab_index(CUT, s.first, p->a.block, p->b.block, p->c.block, BLOCKS_X, BLOCKS_Y, BLOCKS_Z)];

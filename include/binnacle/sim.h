@@ -124,7 +124,7 @@ bool bn_sim_map(const bn_sim *, unsigned n[3]);
  *   a result ("port_1", "reflectance"), with `slopes` NULL, or
  *   a field ("envelope", "E", "Z0H"), with the slopes of F in its numbers, laid out as bn_sim_read has them, in double:
  *   dF/d(real part) and dF/d(imaginary part) side by side.
- * The simulation stays as it is. `watch` (NULL: nobody) is asked as in bn_sim_advance. BN_USAGE: there is no map, the
+ * The simulation stays as it is. `watch` (may be NULL) is asked as in bn_sim_advance. BN_USAGE: there is no map, the
  * solver has no such gradient; BN_DIVERGED: maxwell has not converged, here or in the adjoint equations. */
 BN_CHECKED bn_status bn_sim_gradient(bn_sim *, const char *of, const double *slopes, const bn_watch *watch,
                                      double *gradient);

@@ -51,7 +51,7 @@ extern const char bn_suite_left_out[];
 
 /* What a run in a process of its own has left. */
 typedef struct bn_suite_run {
-    json_t *summary; /* summary.json; NULL: it failed, which is told and stands in `why` */
+    json_t *summary; /* summary.json; NULL: it failed, `why` has the reason */
     char folder[BN_BENCH_PATH];
 } bn_suite_run;
 /* `binnacle run` of a case, the text of an embedded file or `text`, with settings (NULL ends; "--profile" and

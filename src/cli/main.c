@@ -128,7 +128,7 @@ static void on_status(int number)
     status_wanted = 1;
 }
 
-/* A driver may take the program with it: who reads events is told so, then the signal does what it does. */
+/* A driver may end the program by a signal: an end event is written, then the signal has its usual effect. */
 static void on_crash(int number)
 {
     static const char head[] = "{\"event\":\"end\",\"status\":\"crashed\",\"exit_code\":",

@@ -38,7 +38,7 @@ typedef struct reference {
         XRAY_CONSTANTS(BN_CONSTANT_REAL)
     } k;
     int64_t *image;   /* per cell: real part, imaginary part, photons, one left free */
-    int64_t *counted; /* per cell of the density's box; NULL: nobody asks */
+    int64_t *counted; /* per cell of the density's box; NULL: without detector.volume */
     real *optical, *majorant, *angle;
 } reference;
 
