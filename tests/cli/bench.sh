@@ -3,7 +3,6 @@
 # Published studies: papers.sh.
 . tests/cli_lib.subr
 b=$BINNACLE
-export BINNACLE_SELFTEST=off # driver_aborts.sh has it; here it would only take its time
 
 expect 1 'unknown solver `flwo`' 'bench of a solver that there is none of' "$b" bench flwo
 expect 6 'missing.json' 'comparison with a file that is not there, told at once' \

@@ -6,8 +6,6 @@
 . tests/cli_devices.subr
 b=$BINNACLE
 cases=$root/tests/cli/checkpoints
-BINNACLE_SELFTEST=off # tested elsewhere, and it would take most of the time here
-export BINNACLE_SELFTEST
 long=${BN_TEST_LONG:-}
 seed=${CK_SEED:-$$}
 echo "CK_SEED=$seed" # repeats the moments

@@ -92,7 +92,7 @@ cl_int clFinish(cl_command_queue q)
 }
 END_OF_C
 ok 'a library that fails' "${CC:-cc}" -shared -fPIC -o "$work/fails.so" "$work/fails.c" -ldl -lpthread
-export XDG_CACHE_HOME="$work/cache" BINNACLE_SELFTEST=off ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0"
+export XDG_CACHE_HOME="$work/cache" ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0"
 fails() { env LD_PRELOAD="$work/fails.so" "$@"; }
 case=$root/data/cases/maxwell/selftest.toml
 

@@ -13,7 +13,7 @@ for shim in faults/files faults/opencl kills/power; do
     ok "$shim" "${CC:-cc}" -std=gnu11 -O1 -shared -fPIC -o "$work/${shim#*/}.so" "tests/$shim.c" -ldl -pthread
 done
 # clFFT ends the process where work-groups are smaller than those it makes.
-expect 0 'clFFT needs work-groups of 64' 'transforms with work-groups of one' env BINNACLE_SELFTEST=off BN_PRETEND=lone \
+expect 0 'clFFT needs work-groups of 64' 'transforms with work-groups of one' env BN_PRETEND=lone \
     LD_PRELOAD="$work/opencl.so" "$BINNACLE" run data/cases/bpm/selftest-transforms.toml --out "$work/lone" --steps 1
 
 # counted SCRIPT ARGUMENT...: its counts are added to those here

@@ -7,7 +7,6 @@ if [ -n "${SAN:-}" ]; then # sanitizers want to be loaded before all else
     exit 0
 fi
 b=$BINNACLE case=data/cases/flood/selftest.toml
-export BINNACLE_SELFTEST=off
 ok 'the layer' "${CC:-cc}" -std=gnu11 -O1 -shared -fPIC -o "$work/opencl.so" tests/faults/opencl.c -ldl -pthread
 hashes() { grep -o '"hash": "[0-9a-f]*"' "$1/summary.json"; }
 guarded() # FLIP OPTION...

@@ -53,7 +53,6 @@ for name in $cases; do
     [ $mpi = yes ] || continue
     more=$sets
     try ranks $parts $parts mpirun -n $parts "$BINNACLE"
-    [ -n "${BN_TEST_LONG:-}" ] || export BINNACLE_SELFTEST=off # of one solver is enough
     [ $parts = 4 ] || continue
     more="$sets --device all"
     # Two parts for each of two ranks: four devices, of which every rank takes two.

@@ -3,7 +3,6 @@
 # reason; files of each table, the page, and a suite that goes on where it was ended.
 . tests/cli_lib.subr
 b=$BINNACLE
-export BINNACLE_SELFTEST=off # driver_aborts.sh has it; here it would only take its time
 
 expect 1 'paper-flow' 'a suite that there is none of' "$b" bench --suite seed-9
 expect 1 'without solvers' 'a suite with solvers' "$b" bench flow --suite seed-004

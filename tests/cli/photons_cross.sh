@@ -3,7 +3,6 @@
 # device, on parts of a CPU that stand for several devices and on ranks; what a density that is too large for one device says, and
 # that it runs on two.
 . tests/cli_lib.subr
-export BINNACLE_SELFTEST=off # conformance has it; here it would only take its time
 . tests/cli_devices.subr
 # shellcheck disable=SC2034 # same() reads it
 first=whole

@@ -3,7 +3,6 @@
 # a shipped case comes with the files that it names.
 . tests/cli_lib.subr
 b=$BINNACLE
-export BINNACLE_SELFTEST=off # devices are tested elsewhere
 
 for pair in bpm:intensity flood:depth flow:temperature maxwell:E xray:detector; do
     solver=${pair%%:*} name=${pair#*:}

@@ -3,8 +3,6 @@
 # batch of photons is left in its middle, from where --resume goes on.
 . tests/cli_lib.subr
 b=$BINNACLE
-BINNACLE_SELFTEST=off # tested elsewhere
-export BINNACLE_SELFTEST
 
 # begun FOLDER: waits until the steps have begun
 begun()

@@ -3,7 +3,7 @@
 # are wrong or crash in one shape are planted through BINNACLE_KERNEL_PATH.
 . tests/cli_lib.subr
 b=$BINNACLE
-export BINNACLE_SELFTEST=off XDG_DATA_HOME="$work/data"
+export XDG_DATA_HOME="$work/data"
 base=$work/data/binnacle/tuning.json
 case=$root/data/cases/bpm/selftest.toml
 

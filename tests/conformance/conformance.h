@@ -14,6 +14,10 @@ int conformance_main(const char *solver);
 /* A cut and an odd shape of work-groups that both the suite and resume.c take: PoCL compiles for each of both. */
 enum { ODD_CUT = 3, ODD_GROUP_X = 7, ODD_GROUP_Y = 3 };
 
+/* The boxes that stand for ODD_CUT: each is programs of its own, so a solver's first self-test case alone has a box in
+ * the middle, but for `make test-long`. `file`: name of the self-test case. */
+int odd_cut(const char *file);
+
 /* A whole grid is compiled as PoCL compiles it for users, boxes without its optimiser, but for `make test-long`: that
  * takes half of the time, and no bit may depend on it. `file`: name of the self-test case; the transforms of flow's
  * direct solver take five times as long without. */

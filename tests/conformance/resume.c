@@ -116,7 +116,7 @@ static void resume(bn_context *ctx, bn_device *device, const bn_embedded *file, 
     bn_case *c = read_case(ctx, file, precision);
     folder_of(path, sizeof path, from);
     bn_sim_desc desc = { .device = device, .boxes = boxes, .resume = path };
-    if (boxes == ODD_CUT)
+    if (boxes == odd_cut(file->name))
         desc.work_group[0] = ODD_GROUP_X, desc.work_group[1] = ODD_GROUP_Y, desc.work_group[2] = 1;
     choose_optimiser(boxes, file->name);
     OK(bn_sim_create(ctx, c, &desc, &sim));
@@ -149,7 +149,7 @@ static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *fi
     for (unsigned long long from = 1; from <= steps && from < MOST_STEPS; from += stride) {
         resume(ctx, device, file, precision, 1, from, false, &whole);
         if (!tolerant && (from == 1 || stride == 1)) /* each number of boxes has programs of its own to be built */
-            resume(ctx, device, file, precision, from % 2 ? ODD_CUT : 7, from, false, &whole);
+            resume(ctx, device, file, precision, from % 2 ? odd_cut(file->name) : 7, from, false, &whole);
         if (!tolerant && (from > 1 || stride == 1))
             resume(ctx, NULL, file, precision, 1, from, true, &whole);
     }
