@@ -331,7 +331,11 @@ def sweep_pretend():
         code, error = go(command + more, "opencl", BN_PRETEND=",".join(lack))
         why = []
         ends_well(code, error, why)
-        if code == whole[key][0] and hashes(tree(out)) != whole[key][1]:
+        if "transforms are done on the host" in error:  # with the reference's bits, not clFFT's
+            verdict, table = go(["verify", case, "--precision", precision, *more], "opencl", BN_PRETEND=",".join(lack))
+            if verdict != 0:
+                why.append("verify: " + table.strip()[-300:])
+        elif code == whole[key][0] and hashes(tree(out)) != whole[key][1]:
             why.append("other bits")
         if code != whole[key][0] and code not in (2, 3):
             why.append(f"exit {code}: {error.strip()[-300:]}")
