@@ -13,30 +13,34 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Numbers of a tag that libtiff itself does not know; 0: there is none. */
+/* What a tag that libtiff itself does not know holds, `count` of that type; NULL: there is none, or of another type. */
+static const void *tag_of(TIFF *t, uint32_t tag, TIFFDataType type, uint32_t *count)
+{
+    const void *data = NULL;
+    return TIFFFindField(t, tag, type) && TIFFGetField(t, tag, count, &data) == 1 ? data : NULL;
+}
+
+/* 0: there are none. */
 static uint32_t numbers_of(TIFF *t, uint32_t tag, const double **values)
 {
     uint32_t count = 0;
-    void *data = NULL;
-    if (TIFFGetField(t, tag, &count, &data) != 1 || !data)
-        return 0;
-    *values = data;
-    return count;
+    *values = tag_of(t, tag, TIFF_DOUBLE, &count);
+    return *values ? count : 0;
 }
 
 static const char *text_of(TIFF *t, uint32_t tag)
 {
     uint32_t count = 0;
-    char *text = NULL;
-    return TIFFGetField(t, tag, &count, &text) == 1 && text && count > 0 && memchr(text, '\0', count) ? text : NULL;
+    const char *text = tag_of(t, tag, TIFF_ASCII, &count);
+    return text && count > 0 && memchr(text, '\0', count) ? text : NULL;
 }
 
 /* A number of the key directory; -1: it isn't there. */
 static int key_of(TIFF *t, int key)
 {
     uint32_t count = 0;
-    uint16_t *k = NULL;
-    if (TIFFGetField(t, TIFF_KEY_DIRECTORY, &count, &k) != 1 || !k || count < 4)
+    const uint16_t *k = tag_of(t, TIFF_KEY_DIRECTORY, TIFF_SHORT, &count);
+    if (!k || count < 4)
         return -1;
     for (uint32_t i = 4; i + 3 < count && i < 4u * (k[3] + 1u); i += 4)
         if (k[i] == key && k[i + 1] == 0)

@@ -18,14 +18,14 @@ size_t bn_profile_rows(bn_sim *sim, bn_profile_row *rows)
     return count < BN_PROFILE_ROWS ? count : BN_PROFILE_ROWS;
 }
 
-double bn_declared_bytes(bn_sim *sim)
+double bn_progress_bytes(const bn_progress *p, bn_sim *sim)
 {
     bn_profile_row rows[BN_PROFILE_ROWS];
     double bytes = 0;
     size_t count = bn_profile_rows(sim, rows);
     for (size_t i = 0; i < count; i++)
         bytes += rows[i].bytes;
-    return bytes;
+    return bytes - p->bytes_before;
 }
 
 /* "0:42", "1:02:03" */
@@ -177,6 +177,7 @@ void bn_progress_begin(bn_progress *p, bn_sim *sim, bool quiet, bool json, doubl
                         .steps_end = steps_end,
                         .along = bn_solver_coordinate(bn_sim_plan(sim)->solver),
                         .before = bn_sim_now(sim) };
+    p->bytes_before = bn_progress_bytes(p, sim);
     p->start = p->last = bn_seconds_now();
     p->figures = (bn_progress_figures){ .step = p->before.step,
                                         .along = p->before.time,
@@ -207,7 +208,7 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
                               .elapsed = elapsed,
                               .residual = now.residual,
                               .rate = (double)(now.items - p->before.items) / elapsed,
-                              .share = p->limit > 0 ? bn_declared_bytes(sim) / elapsed / p->limit : (double)NAN };
+                              .share = p->limit > 0 ? bn_progress_bytes(p, sim) / elapsed / p->limit : (double)NAN };
     f.left = seconds_left(p, &now, bn_sim_plan(sim)->tolerance, bn_case_real(bn_sim_case(sim), "stop.time"), elapsed,
                           &f.guess);
     take_own_figure(&f, sim);

@@ -23,6 +23,7 @@ typedef struct bn_progress {
     double trend_time, trend_log; /* where the slope of the residual begins */
     size_t width;                 /* of the line on the terminal */
     bn_sim_state before;          /* steps and cells before a restart */
+    double bytes_before;          /* what launches had declared then */
     bn_coordinate along;
     bn_progress_figures figures; /* of the last step looked at */
     pthread_t watcher;           /* prints within long steps: */
@@ -46,7 +47,7 @@ void bn_progress_end(bn_progress *);
 /* Kernels launched so far, at most BN_PROFILE_ROWS; none for the reference. */
 size_t bn_profile_rows(bn_sim *, bn_profile_row *rows);
 
-/* Bytes that all launches so far have declared. */
-double bn_declared_bytes(bn_sim *);
+/* Bytes that launches have declared since bn_progress_begin. */
+double bn_progress_bytes(const bn_progress *, bn_sim *);
 
 #endif

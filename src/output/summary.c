@@ -179,7 +179,6 @@ static void add_outcome(object o, bn_sim *sim, const bn_summary *s)
 static void add_speed(object o, bn_sim *sim, const bn_summary *s)
 {
     const bn_build_stats build = bn_domain_build_stats(bn_sim_domain(sim));
-    const double bytes = bn_declared_bytes(sim);
     object t = put_object(o, "timings");
     put(t, "total", number(s->total));
     put(t, "setup", number(s->setup));
@@ -190,7 +189,7 @@ static void add_speed(object o, bn_sim *sim, const bn_summary *s)
     const double limit = s->bandwidth > 0 ? s->bandwidth : (double)NAN;
     object r = put_object(o, "rate");
     put(r, "cells_per_second", number((double)(bn_sim_now(sim).items - s->items_before) / s->steps));
-    put(r, "share_of_bandwidth_limit", number(bytes > 0 ? bytes / s->steps / limit : (double)NAN));
+    put(r, "share_of_bandwidth_limit", number(s->bytes > 0 ? s->bytes / s->steps / limit : (double)NAN));
     put(r, "bandwidth_bytes_per_second", number(limit));
     object b = put_object(o, "build");
     put(b, "programs", count(build.built));

@@ -364,6 +364,7 @@ static void finish(run *r, bn_status *st)
         *st = bn_domain_finish(bn_sim_domain(r->sim));
     const bool readable = *st != BN_DEVICE, stepped = *st == BN_OK;
     s->steps = bn_seconds_now() - r->progress.start - (bn_output_seconds(r->output) - r->output_before);
+    s->bytes = bn_progress_bytes(&r->progress, r->sim);
     bn_progress_end(&r->progress);
     if (readable && *st != BN_DIVERGED)
         then(r, st, bn_sim_measure(r->sim));

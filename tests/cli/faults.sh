@@ -33,14 +33,14 @@ if [ -n "${BN_TEST_LONG:-}" ]; then
         set -- $kind
         counted tests/kills/kills.py "$2" --kind "$1" --boxes "$3"
     done
-    set -- 1500 3000 500 0 2000
+    set -- 1500 3000 500 0 300 2000
 else
     # One solver, the quickest to compile, stands for all.
     counted tests/kills/kills.py 1 flood-order2
     counted tests/kills/kills.py 2 flood-order2 --kind power
     set -- 24 '6 --only order-2' '1 --only flood' 1
 fi
-for kind in files opencl pretend kernels ${BN_TEST_LONG:+flips}; do # tests/cli/guard.sh has a sample of flips
+for kind in files opencl pretend kernels ${BN_TEST_LONG:+delays flips}; do # tests/cli/guard.sh has a sample of flips
     # shellcheck disable=SC2086 # words
     counted tests/faults/sweep.py $kind $1
     shift

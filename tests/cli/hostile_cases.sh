@@ -51,6 +51,12 @@ for file in tif h5; do
         --set 'density.kind="file"' --set "density.file=\"$work/pipe.$file\""
 done
 
+# --- HDF5 1.10 crashes over an attribute with more data than its message holds; others may read the rest, or refuse it
+cp "$root/tests/fuzz/corpus/openpmd/attribute-freed" "$work/damaged.h5"
+expect '[06]' . 'plot of a damaged HDF5 file' soon 20 "$b" plot "$work/damaged.h5" --out "$work/damaged"
+expect '[0236]' . 'density from a damaged HDF5 file' soon 20 "$b" check "$root/data/cases/xray/starter.toml" \
+    --set 'density.kind="file"' --set "density.file=\"$work/damaged.h5\""
+
 # --- links in an output folder: nothing is written or removed behind them
 mkdir "$work/mine"
 : >"$work/mine/flow-000001.vti"

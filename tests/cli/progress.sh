@@ -97,4 +97,17 @@ for row in rows:
 kernels = sorted((e["ts"], e["ts"] + e["dur"]) for e in events if e["tid"] == 0)
 assert all(b[0] >= a[1] - 1e-2 for a, b in zip(kernels, kernels[1:]))  # a clock of 1e5 s in a double: 1.5e-11 s
 PY
+ok 'shares of the bandwidth count what the steps move: not the set-up, nothing if no step was left' python3 - "$BINNACLE" "$work" <<'PY'
+import json, subprocess, sys
+program, work = sys.argv[1:]
+def run(steps, *more):
+    subprocess.run([program, "run", "data/cases/flow/selftest.toml", "--out", work + "/rate", "-q", "--steps", str(steps), "--set",
+                    "output.pictures=false", "--checkpoint-every", "1000s", *more], check=True)
+    s = json.load(open(work + "/rate/summary.json"))
+    r = s["rate"]
+    return r["share_of_bandwidth_limit"] and r["share_of_bandwidth_limit"] * r["bandwidth_bytes_per_second"] * s["timings"]["steps"]
+three, two, one, none = run(3), run(2, "--force"), run(3, "--resume"), run(3, "--resume")
+assert abs(one - (three - two)) < 1e-9 * one, (three, two, one)
+assert none is None, none
+PY
 finish

@@ -2,7 +2,8 @@
  *     BN_FAULT=CALL:N:ERROR[:on]  the N-th call of that name ends with that error, and with "on" (a device that is
  * lost) all calls after it that are no releases BN_FAULT_MARK, BN_FAULT_COUNT  as in files.c
  *     BN_SKIP=KERNEL              launches of that kernel do nothing
- *     BN_FLIP=read:N:SEED         a bit of what the N-th read gives is turned over; SEED says which
+ *     BN_DELAY=KERNEL:MS:EVERY    each EVERY-th launch of that kernel, and what its queue has behind it, begins MS ms
+ * late BN_FLIP=read:N:SEED         a bit of what the N-th read gives is turned over; SEED says which
  *     BN_FLIP=device:N:SEED       a bit of some buffer is, before the N-th launch of a kernel
  *     BN_PRETEND=fp64,atomics,images,local,groups,buffers,lone,unit,constants  devices without double precision, 64-bit
  *                                 atomics, images; with 32 KiB of local memory, work-groups of 64, buffers of 256 MiB;
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CALLS = 64 };
 static struct {
@@ -236,6 +238,42 @@ STATUS(clGetProgramBuildInfo, (cl_program p, cl_device_id d, cl_program_build_in
        (p, d, i, s, v, r))
 STATUS(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *v, size_t *r), (e, i, s, v, r))
 
+/* BN_DELAY: the queue waits for an event that a thread completes. */
+static unsigned delay_ms;
+static void *complete_late(void *event)
+{
+    usleep(1000 * delay_ms);
+    (void)clSetUserEventStatus(event, CL_COMPLETE);
+    (void)clReleaseEvent(event);
+    return NULL;
+}
+
+static cl_int delay(cl_command_queue q, const char *kernel)
+{
+    const char *spec = getenv("BN_DELAY");
+    static long seen;
+    char name[64];
+    unsigned ms;
+    long every;
+    pthread_t thread;
+    cl_context context;
+    cl_int code;
+    if (!spec || sscanf(spec, "%63[^:]:%u:%ld", name, &ms, &every) != 3 || strcmp(name, kernel) != 0)
+        return CL_SUCCESS;
+    pthread_mutex_lock(&mutex);
+    delay_ms = ms;
+    const bool hit = ++seen % every == 0;
+    pthread_mutex_unlock(&mutex);
+    if (!hit || (code = clGetCommandQueueInfo(q, CL_QUEUE_CONTEXT, sizeof context, &context, NULL)) != CL_SUCCESS)
+        return hit ? code : CL_SUCCESS;
+    cl_event late = clCreateUserEvent(context, &code);
+    if (code == CL_SUCCESS)
+        code = REAL(clEnqueueBarrierWithWaitList)(q, 1, &late, NULL);
+    if (code == CL_SUCCESS && pthread_create(&thread, NULL, complete_late, late) == 0)
+        pthread_detach(thread);
+    return code;
+}
+
 /* BN_SKIP: a marker stands in the queue where that kernel would run. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint d, sizes o, sizes g,
                                                        sizes l, cl_uint n, events w, cl_event *e)
@@ -249,8 +287,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue q, cl_ke
         return code;
     if (flips("device", &seed))
         flip_on_device(q, seed);
-    if (skipped && clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
-        strcmp(name, skipped) == 0) {
+    code = clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    if (code == CL_SUCCESS)
+        code = delay(q, name);
+    if (code != CL_SUCCESS)
+        return code;
+    if (skipped && strcmp(name, skipped) == 0) {
         code = REAL(clEnqueueMarkerWithWaitList)(q, n, w, e ? e : &marker);
         return code == CL_SUCCESS && !e ? clReleaseEvent(marker) : code;
     }

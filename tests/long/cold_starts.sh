@@ -12,7 +12,8 @@ while [ $round -lt "${ROUNDS:-50}" ]; do
     round=$((round + 1)) bad=''
     rm -rf "$work/cold" && mkdir "$work/cold"
     for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        { XDG_CACHE_HOME="$work/cold/cache" "$BINNACLE" run "$case" --out "$work/cold/$i" -q --steps 2 >"$work/cold/$i.log" 2>&1
+        { XDG_CACHE_HOME="$work/cold/cache" CUDA_CACHE_PATH="$work/cold/nvidia" "$BINNACLE" run "$case" --out "$work/cold/$i" \
+              -q --steps 2 >"$work/cold/$i.log" 2>&1
           echo $? >"$work/cold/$i.code"; } &
     done
     wait

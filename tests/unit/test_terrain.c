@@ -41,8 +41,8 @@ static const char *grid(const char *text)
 
 /* What a GeoTIFF of this test differs in. */
 typedef struct flavour {
-    uint16_t bits, format; /* 0: floats of 32 bits */
-    bool tiles, point, degrees, feet, bare;
+    uint16_t bits, format;                         /* 0: floats of 32 bits */
+    bool tiles, point, degrees, feet, bare, whole; /* whole: the size of pixels as integers of 16 bits */
     double turn;
     const char *nodata, *metadata;
     uint16_t samples, code;
@@ -55,8 +55,8 @@ static double height(double x, double y) { return 100 + 0.5 * (x - 5000) - 0.25 
  * value 7. */
 static const char *tiff(const flavour *f)
 {
-    static const TIFFFieldInfo tags[] = {
-        { 33550, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, true, true, (char *)"scale" },
+    const TIFFFieldInfo tags[] = {
+        { 33550, -1, -1, f->whole ? TIFF_SHORT : TIFF_DOUBLE, FIELD_CUSTOM, true, true, (char *)"scale" },
         { 33922, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, true, true, (char *)"tie" },
         { 34264, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, true, true, (char *)"matrix" },
         { 34735, -1, -1, TIFF_SHORT, FIELD_CUSTOM, true, true, (char *)"keys" },
@@ -71,6 +71,7 @@ static const char *tiff(const flavour *f)
     const uint16_t bits = f->bits ? f->bits : 32, format = f->format ? f->format : SAMPLEFORMAT_IEEEFP;
     const uint16_t samples = f->samples ? f->samples : 1;
     const double off = f->point ? 0.5 : 0, north = 7000 + 4 * NY - off * 4, west = 5000 + off * 2;
+    const uint16_t whole_scale[3] = { 2, 4, 0 };
     const double scale[3] = { 2, 4, 0 }, tie[6] = { 0, 0, 0, west, north, 0 };
     const double matrix[16] = { 2, f->turn, 0, west, f->turn, -4, 0, north, 0, 0, 0, 0, 0, 0, 0, 1 };
     const uint16_t keys[] = { 1,    1, 0, 4,
@@ -86,7 +87,8 @@ static const char *tiff(const flavour *f)
     if (f->turn != 0)
         fine = fine && TIFFSetField(t, 34264, 16, matrix);
     else if (!f->bare)
-        fine = fine && TIFFSetField(t, 33550, 3, scale) && TIFFSetField(t, 33922, 6, tie);
+        fine = fine && TIFFSetField(t, 33550, 3, f->whole ? (const void *)whole_scale : scale) &&
+               TIFFSetField(t, 33922, 6, tie);
     fine = fine && TIFFSetField(t, 34735, (int)(sizeof keys / sizeof *keys), keys);
     if (f->nodata)
         fine = fine && TIFFSetField(t, 42113, f->nodata);
@@ -196,6 +198,7 @@ START_TEST(bad_terrain_is_rejected)
     rejected(tiff(&(flavour){ .degrees = true }), BN_CASE, "degrees");
     rejected(tiff(&(flavour){ .feet = true }), BN_CASE, "not in metres");
     rejected(tiff(&(flavour){ .bare = true }), BN_CASE, "no tags that tell where it lies");
+    rejected(tiff(&(flavour){ .whole = true }), BN_CASE, "no tags that tell where it lies");
     rejected(tiff(&(flavour){ .samples = 2, .bits = 16, .format = SAMPLEFORMAT_INT }), BN_CASE, "one number a pixel");
     rejected(tiff(&(flavour){ .nodata = "none" }), BN_CASE, "tag 42113");
     rejected(tiff(&(flavour){ .metadata = "<GDALMetadata><Item role=\"scale\">x</Item></GDALMetadata>" }), BN_CASE,
