@@ -10,21 +10,27 @@
 #define POINTS_X ((1 << LOG_X) + 16 * FOLD_X * !ODD_X)
 #define POINTS_Y ((1 << LOG_Y) + 16 * FOLD_Y * !ODD_Y)
 
-kernel void spectral_rows(global const real *restrict in, global real *restrict transposed,
-                          global const real2 *restrict twiddle, global const int *restrict load,
-                          global const int *restrict pick, global const real2 *restrict chirp,
-                          global const real2 *restrict spectrum)
+/* Along x, from the grid to transposed lines; or back, from what spectral_columns wrote to the grid, a layer of the
+ * launch for each system. The second solution gets `plus` added to it. */
+kernel void spectral_rows(global const real *in, global const real *in_second, global real *out,
+                          global real *out_second, global const real *plus, global const real2 *restrict twiddle,
+                          global const int *restrict load, global const int *restrict pick,
+                          global const real2 *restrict chirp, global const real2 *restrict spectrum, int back)
 {
     local real2 z[POINTS_X];
     const axis x = AXIS(X), y = AXIS(Y);
     const tables t = { twiddle, load, pick, chirp, spectrum };
-    const int row = 2 * (int)get_group_id(0);
+    const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2);
     lines l;
-    take_lines(&l, row, x, y, AT(FIRST_X, FIRST_Y + row), PITCH);
-    weigh_lines(&l, row, x, y);
-    transform(in, l, x, t, z);
-    place_lines(&l, TRANSPOSED_FIRST + row, 1, TRANSPOSED_PITCH);
-    store(transposed, l, x, t, 1, 0, NOT_DIVIDED, NOT_DIVIDED, 0, 0, z);
+    take_lines(&l, row, x, y, AT(back ? 0 : FIRST_X, FIRST_Y + row), PITCH);
+    if (!back)
+        weigh_lines(&l, row, x, y);
+    transform(second ? in_second : in, l, x, t, z);
+    if (back)
+        place_lines(&l, AT(FIRST_X, FIRST_Y + row), PITCH, 1);
+    else
+        place_lines(&l, TRANSPOSED_FIRST + row, 1, TRANSPOSED_PITCH);
+    store(second ? out_second : out, l, x, t, !back, 0, NOT_DIVIDED, NOT_DIVIDED, PLUS && second, plus, z);
 }
 
 /* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods;
@@ -60,22 +66,4 @@ kernel void spectral_columns(global real *transposed, global real *transposed_se
                   0, 0, z);
         }
     }
-}
-
-/* Along x, from what spectral_columns wrote to the grid; a layer of the launch for each system. The second solution
- * gets `plus` added to it. */
-kernel void spectral_rows_back(global const real *in, global const real *in_second, global real *out,
-                               global real *out_second, global const real *plus, global const real2 *restrict twiddle,
-                               global const int *restrict load, global const int *restrict pick,
-                               global const real2 *restrict chirp, global const real2 *restrict spectrum)
-{
-    local real2 z[POINTS_X];
-    const axis x = AXIS(X), y = AXIS(Y);
-    const tables t = { twiddle, load, pick, chirp, spectrum };
-    const int row = 2 * (int)get_group_id(0), system = (int)get_group_id(2);
-    lines l;
-    take_lines(&l, row, x, y, AT(0, FIRST_Y + row), PITCH);
-    transform(system ? in_second : in, l, x, t, z);
-    place_lines(&l, AT(FIRST_X, FIRST_Y + row), PITCH, 1);
-    store(system ? out_second : out, l, x, t, 0, 0, NOT_DIVIDED, NOT_DIVIDED, PLUS && system, plus, z);
 }

@@ -16,7 +16,8 @@
  * points in local memory, three levels at a time in registers. Lengths that are no powers of two go through a
  * convolution whose length is one (CHIRP; Bluestein 1970). */
 
-/* Index in local memory: points of every stride of the transform lie in different banks. */
+/* Index in local memory: points of every stride of the transform lie in different banks. Of two numbers that have no
+ * bit in common SWIZZLE(a + b) = SWIZZLE(a) ^ SWIZZLE(b). */
 #define SWIZZLE(i) ((i) ^ ((i) >> 4 & 7) ^ (((i) >> 6 & 1) << 3))
 
 static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
@@ -37,32 +38,34 @@ static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y
 
 #define FOR_ITEMS(t, count) for (int t = (int)get_local_id(0); t < (count); t += (int)get_local_size(0))
 
-#define TAKE(v, q) real2 v = z[SWIZZLE(base + (q)*part)];
-#define PUT(v, q) z[SWIZZLE(base + (q)*part)] = v;
+/* The point q * part further than one at SWIZZLE(point) = `at` that has none of the bits of q * part. */
+#define TAKE(v, q) real2 v = z[at ^ SWIZZLE((q)*part)];
+#define PUT(v, q) z[at ^ SWIZZLE((q)*part)] = v;
 
 /* Three levels at once, on eight points in registers; the largest butterflies span 2^top points. t: of 2^log / 8;
  * there are 2^(period - 1) twiddle factors or more. */
 ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, int period, global const real2 *twiddle, int up)
 {
-    const int part = 1 << (top - 3), shift = period - top;
-    const int offset = t & (part - 1), base = (t >> (top - 3)) << top | offset;
+    const int part = 1 << (top - 3), offset = t & (part - 1), at = SWIZZLE((t >> (top - 3)) << top | offset);
+    const int w = offset << (period - top), turn = 1 << (period - 3); /* an eighth of a circle */
     TAKE(a, 0)
-    TAKE(b, 1) TAKE(c, 2) TAKE(d, 3) TAKE(e, 4) TAKE(f, 5) TAKE(g, 6) TAKE(h, 7)
-#define LEVEL_0                                   \
-    BUTTERFLY(a, e, offset << shift)              \
-    BUTTERFLY(b, f, (offset + part) << shift)     \
-    BUTTERFLY(c, g, (offset + 2 * part) << shift) \
-    BUTTERFLY(d, h, (offset + 3 * part) << shift)
-#define LEVEL_1                                     \
-    BUTTERFLY(a, c, offset << (shift + 1))          \
-    BUTTERFLY(b, d, (offset + part) << (shift + 1)) \
-    BUTTERFLY(e, g, offset << (shift + 1))          \
-    BUTTERFLY(f, h, (offset + part) << (shift + 1))
-#define LEVEL_2                            \
-    BUTTERFLY(a, b, offset << (shift + 2)) \
-    BUTTERFLY(c, d, offset << (shift + 2)) \
-    BUTTERFLY(e, f, offset << (shift + 2)) \
-    BUTTERFLY(g, h, offset << (shift + 2))
+    TAKE(b, 1)
+    TAKE(c, 2) TAKE(d, 3) TAKE(e, 4) TAKE(f, 5) TAKE(g, 6) TAKE(h, 7)
+#define LEVEL_0                   \
+    BUTTERFLY(a, e, w)            \
+    BUTTERFLY(b, f, w + turn)     \
+    BUTTERFLY(c, g, w + 2 * turn) \
+    BUTTERFLY(d, h, w + 3 * turn)
+#define LEVEL_1                       \
+    BUTTERFLY(a, c, 2 * w)            \
+    BUTTERFLY(b, d, 2 * w + 2 * turn) \
+    BUTTERFLY(e, g, 2 * w)            \
+    BUTTERFLY(f, h, 2 * w + 2 * turn)
+#define LEVEL_2            \
+    BUTTERFLY(a, b, 4 * w) \
+    BUTTERFLY(c, d, 4 * w) \
+    BUTTERFLY(e, f, 4 * w) \
+    BUTTERFLY(g, h, 4 * w)
         if (up)
     {
         LEVEL_2 LEVEL_1 LEVEL_0
@@ -82,14 +85,19 @@ ALWAYS_INLINED void pass_rest(local real2 *z, int log, global const real2 *twidd
 {
     if (log % 3 == 1) {
         const int part = 1 << (log - 1);
-        FOR_ITEMS(base, part) { TAKE(a, 0) TAKE(b, 1) BUTTERFLY(a, b, base) PUT(a, 0) PUT(b, 1) }
+        FOR_ITEMS(base, part)
+        {
+            const int at = SWIZZLE(base);
+            TAKE(a, 0) TAKE(b, 1) BUTTERFLY(a, b, base) PUT(a, 0) PUT(b, 1)
+        }
     } else {
         const int part = 1 << (log - 2);
         FOR_ITEMS(base, part)
         {
+            const int at = SWIZZLE(base);
             TAKE(a, 0)
-            TAKE(b, 1) TAKE(c, 2) TAKE(d, 3) if (up){ BUTTERFLY(a, b, base << 1)
-                                                          BUTTERFLY(c, d, base << 1) } BUTTERFLY(a, c, base)
+            TAKE(b, 1)
+            TAKE(c, 2) TAKE(d, 3) if (up){ BUTTERFLY(a, b, base << 1) BUTTERFLY(c, d, base << 1) } BUTTERFLY(a, c, base)
                 BUTTERFLY(b, d, base + part) if (!up){ BUTTERFLY(a, b, base << 1) BUTTERFLY(c, d, base << 1) } PUT(a, 0)
                     PUT(b, 1) PUT(c, 2) PUT(d, 3)
         }
@@ -154,20 +162,20 @@ ALWAYS_INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int od
 ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int log, int top, int levels,
                                 global const real2 *twiddle, int odd)
 {
-    const int parts = 1 << levels, part = 1 << (top - levels);
+    const int parts = 1 << levels;
     UNROLLED
     for (int level = 0; level < levels; level++) {
-        const int n = parts >> level, mid = n / 2, shift = log - top + level;
+        const int n = parts >> level, mid = n / 2, w = k << (log - top + level), turn = 1 << (log - levels + level);
         UNROLLED
         for (int r = 0; r < mid; r++)
-            fold(&a[r], &b[mid - 1 - r], &a[mid + r], &b[n - 1 - r], twiddle[(r * part + k) << shift], odd);
+            fold(&a[r], &b[mid - 1 - r], &a[mid + r], &b[n - 1 - r], twiddle[w + r * turn], odd);
         UNROLLED
         for (int block = n; block < parts; block += n) {
             const int up = 0;
             UNROLLED
             for (int r = 0; r < mid; r++) {
-                BUTTERFLY(a[block + r], a[block + mid + r], (r * part + k) << (shift + 1))
-                BUTTERFLY(b[block + r], b[block + mid + r], ((r + 1) * part - k) << (shift + 1))
+                BUTTERFLY(a[block + r], a[block + mid + r], 2 * (w + r * turn))
+                BUTTERFLY(b[block + r], b[block + mid + r], 2 * ((r + 1) * turn - w))
             }
         }
     }
@@ -176,7 +184,7 @@ ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int log, int top,
 /* Where k = 0 the points of b are those of a, but for the line's end: it stands behind the others, at 2^log. */
 ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, int log, int top, int levels, int odd)
 {
-    const int parts = 1 << levels, part = 1 << (top - levels);
+    const int parts = 1 << levels, part = 1 << (top - levels), at = SWIZZLE(k), mirrored = SWIZZLE(part - k);
     if (k == 0 && !odd) {
         const real2 low = a[0], high = b[0]; /* over one interval, the last fold, the transform is sum and difference */
         a[0] = top == levels ? low + high : low;
@@ -184,9 +192,9 @@ ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, in
     }
     UNROLLED
     for (int r = 0; r < parts; r++) {
-        z[SWIZZLE(r * part + k)] = a[r];
+        z[at ^ SWIZZLE(r * part)] = a[r];
         if (k > 0)
-            z[SWIZZLE((r + 1) * part - k)] = b[r];
+            z[mirrored ^ SWIZZLE(r * part)] = b[r];
     }
 }
 
@@ -221,24 +229,30 @@ ALWAYS_INLINED void fold_lines(global const real *values, lines l, int log, int 
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
 }
 
-/* The others, three at a time. */
+/* The others, three at a time. What is folded is work for other warps than what is not. */
 ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, global const real2 *twiddle)
 {
     ROLLED
     for (int top = first_top; top > 0; top -= 3) {
         const int others = (1 << (log - 3)) - (1 << (top - 3)), eighth = 1 << (top - 3);
-        FOR_ITEMS(t, others + eighth / 2 + 1)
+        const int first = NEXT_WARP(others);
+        FOR_ITEMS(t, first + eighth / 2 + 1)
         {
             if (t < others) {
                 pass_8(z, t + eighth, top, log + 1, twiddle, 0);
-            } else {
-                const int k = t - others;
+            } else if (t >= first) {
+                const int k = t - first, at = SWIZZLE(k), mirrored = SWIZZLE(k > 0 ? eighth - k : 0);
                 real2 a[8], b[8];
                 UNROLLED
                 for (int r = 0; r < 8; r++) {
-                    const int end = (r + 1) * eighth - k;
-                    a[r] = z[SWIZZLE(r * eighth + k)];
-                    b[r] = end < 1 << top ? z[SWIZZLE(end)] : odd ? (real2)(0) : z[SWIZZLE(1 << log)];
+                    a[r] = z[at ^ SWIZZLE(r * eighth)];
+                    b[r] = z[mirrored ^ SWIZZLE(r * eighth)];
+                }
+                if (k == 0) {
+                    UNROLLED
+                    for (int r = 0; r < 7; r++)
+                        b[r] = a[r + 1];
+                    b[7] = odd ? (real2)(0) : z[SWIZZLE(1 << log)];
                 }
                 fold_levels(a, b, k, log, top, 3, twiddle, odd);
                 put_folded(z, a, b, k, log, top, 3, odd);

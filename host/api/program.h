@@ -64,6 +64,9 @@ bn_build_stats bn_domain_build_stats(const bn_domain *);
  * devices that want many work-items. They may only write by atomics, or what no other layer writes. */
 void bn_kernel_layers(bn_kernel *, size_t layers);
 
+/* Work-items of a work-group of a kernel of lines unless the caller of the domain says otherwise; 256 without. */
+void bn_kernel_items(bn_kernel *, size_t items);
+
 /* Lets a kernel of range BN_SIDE_BY_SIDE run in as many work-groups, at most `wish`, as certainly run at the same time:
  * those that the compute units have room for by the kernel's registers (its largest work-group) and local memory. 1
  * where the device does not promise it. Returns the number. */

@@ -314,7 +314,7 @@ static void choose_group(bn_kernel *k)
         g[1] = BN_TILE_Y;
     } else {
         /* On a CPU one work-item takes all lanes, side by side in vectors (kernels/lib/reduce.h). */
-        g[0] = wished ? wished : runs_cpu_kernels(d->device) ? 1 : 256;
+        g[0] = wished ? wished : runs_cpu_kernels(d->device) ? 1 : k->items ? k->items : 256;
         /* Rows shorter than a block leave the other work-items idle. */
         while (!wished && k->desc->range == BN_PER_BLOCK && g[0] > 64 && g[0] >= 2 * (size_t)d->desc.grid.n[0])
             g[0] /= 2;
@@ -440,6 +440,13 @@ bn_status bn_domain_kernels_ready(bn_domain *d)
 void bn_kernel_repeats(bn_kernel *k, double times) { k->repeats = times; }
 
 void bn_kernel_layers(bn_kernel *k, size_t layers) { k->layers = layers; }
+
+void bn_kernel_items(bn_kernel *k, size_t items)
+{
+    k->items = items;
+    if (k->ready)
+        choose_group(k);
+}
 
 size_t bn_kernel_side_by_side(bn_kernel *k, size_t wish)
 {

@@ -185,7 +185,7 @@ void bn_scalars_destroy(bn_scalars **scalars)
 }
 
 /* Scalars are few: their conversion needs no heap. */
-enum { BN_SCALARS_MAX = 512 };
+enum { BN_SCALARS_MAX = 2048 };
 
 enum { BN_REQUESTS_MAX = 8 };
 

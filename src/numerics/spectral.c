@@ -9,7 +9,7 @@ enum { TWIDDLE, LOAD, PICK, LOAD_BACK, PICK_BACK, CHIRP, SPECTRUM, EIGENVALUE, T
 
 struct bn_spectral {
     bn_program *program;
-    bn_kernel *rows, *columns, *rows_back;
+    bn_kernel *rows, *columns;
     bn_device_array *table[2][TABLES], *eigenvalue_second[2];
     bn_field *work, *work_second, *plus;
     bn_domain *transposed_domain; /* columns as rows */
@@ -22,9 +22,15 @@ static const bn_kernel_desc rows_kernel = { "spectral_rows",
 static const bn_kernel_desc columns_kernel = { "spectral_columns",
                                                BN_PER_COLUMN_PAIR,
                                                { .reads = 1, .writes = 1, .flops = 220 } };
-static const bn_kernel_desc rows_back_kernel = { "spectral_rows_back",
-                                                 BN_PER_ROW_PAIR,
-                                                 { .reads = 1, .writes = 1, .flops = 110 } };
+/* Registers of a work-item: so that the work-groups of all lines of 1025 nodes are on an H200 at once. */
+enum { REGISTERS = 96 };
+
+/* Work-items for a line: eight points each, and a warp for those that are folded once more (0: the default). */
+static size_t items(const bn_spectral_axis *a)
+{
+    const size_t wish = ((size_t)1 << a->log) / 8 + 32;
+    return !a->folded || wish > 256 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
+}
 
 static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bn_device_array *table[TABLES])
 {
@@ -88,6 +94,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = second && second->plus },
         { .name = "TRANSPOSED_FIRST", .kind = BN_DEF_INT, .u.i = place.first },
         { .name = "TRANSPOSED_PITCH", .kind = BN_DEF_INT, .u.i = place.pitch },
+        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = x->folded && y->folded ? REGISTERS : 0 },
         { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = x->log },
         { .name = "LENGTH_X", .kind = BN_DEF_INT, .u.i = x->length },
         { .name = "CHIRP_X", .kind = BN_DEF_INT, .u.i = x->chirps },
@@ -110,8 +117,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     BN_GO(bn_program_build(domain, "transform+spectral", defines, sizeof defines / sizeof *defines, &s->program));
     BN_GO(bn_kernel_find(s->program, &rows_kernel, &s->rows));
     BN_GO(bn_kernel_find(s->program, &columns_kernel, &s->columns));
-    BN_GO(bn_kernel_find(s->program, &rows_back_kernel, &s->rows_back));
-    bn_kernel_layers(s->rows_back, second ? 2 : 1);
+    bn_kernel_items(s->rows, items(x));
+    bn_kernel_items(s->columns, items(y));
     BN_GO(create_tables(domain, x, s->table[0]));
     BN_GO(create_tables(domain, y, s->table[1]));
     *out = s;
@@ -146,16 +153,20 @@ bn_status bn_spectral_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_fie
     /* What is not there is not touched. */
     bn_field *second = two ? s->transposed_second : s->transposed, *work = two ? s->work_second : s->work;
     bn_device_array *const *other = s->eigenvalue_second;
-    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_WRITE_OTHER_GRID(s->transposed), BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[LOAD]),
-                  BN_ARRAY(tx[PICK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM])));
+    bn_field *plus = s->plus ? s->plus : work;
+    bn_kernel_layers(s->rows, 1);
+    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_READ(b, 0), BN_WRITE_OTHER_GRID(s->transposed),
+                  BN_WRITE_OTHER_GRID(second), BN_READ(plus, 0), BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[LOAD]),
+                  BN_ARRAY(tx[PICK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]), BN_I32V(0)));
     BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->transposed), BN_WRITE_OTHER_GRID(second), BN_UPDATE(s->work),
                   BN_UPDATE(work), BN_ARRAY(tx[EIGENVALUE]), BN_ARRAY(ty[EIGENVALUE]),
                   BN_ARRAY(two ? other[0] : tx[EIGENVALUE]), BN_ARRAY(two ? other[1] : ty[EIGENVALUE]),
                   BN_ARRAY(ty[TWIDDLE]), BN_ARRAY(ty[LOAD]), BN_ARRAY(ty[PICK]), BN_ARRAY(ty[LOAD_BACK]),
                   BN_ARRAY(ty[PICK_BACK]), BN_ARRAY(ty[CHIRP]), BN_ARRAY(ty[SPECTRUM])));
-    return BN_RUN(s->rows_back, BN_READ(s->work, 0), BN_READ(work, 0), BN_UPDATE(x), BN_UPDATE(y),
-                  BN_READ(s->plus ? s->plus : work, 0), BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[LOAD_BACK]),
-                  BN_ARRAY(tx[PICK_BACK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]));
+    bn_kernel_layers(s->rows, two ? 2 : 1);
+    return BN_RUN(s->rows, BN_READ(s->work, 0), BN_READ(work, 0), BN_UPDATE(x), BN_UPDATE(y), BN_READ(plus, 0),
+                  BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[LOAD_BACK]), BN_ARRAY(tx[PICK_BACK]), BN_ARRAY(tx[CHIRP]),
+                  BN_ARRAY(tx[SPECTRUM]), BN_I32V(1));
 }
 
 bn_status bn_spectral_solve(bn_spectral *s, bn_field *x, bn_field *b) { return bn_spectral_solve_two(s, x, x, b); }

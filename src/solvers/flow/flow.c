@@ -128,6 +128,9 @@ static const bn_key schema[] = {
     { .name = "solver.krylov_vectors", .type = BN_KEY_INT, .def = 250, .min = 8, .max = FLOW_NEWTON_COLUMN - 2,
       .only = "solver.steady=newton",
       .help = "most fields, of vorticity and of temperature, that a linear solve keeps: fewer take less memory" },
+    { .name = "solver.coarse_grids", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 10, .only = "solver.steady=newton",
+      .help = "grids of half, a quarter ... of the intervals whose steady states are found first, each a start for the "
+              "next finer one" },
     { 0 },
 };
 /* clang-format on */

@@ -3,6 +3,7 @@
 #include "flow.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Residual at which a state of more viscosity is good enough to go on from (a worse one may lie where Newton's method
@@ -10,10 +11,14 @@
 #define LEVEL_RESIDUAL 0.03
 #define LEAST_STEP (1.0 / 64)
 enum { LEVEL_STEPS = 12 };
+/* Of a coarser grid, beside its vectors, about. */
+enum { OTHER_FIELDS = 20 };
 /* Reynolds or Peclet number (of the largest expected speed) that needs no continuation; its factor from level to level.
  */
 #define EASY 60.0
 #define LEVEL_FACTOR 1.6
+/* Residual on a coarser grid from where the finer one is as good: the grid's own errors are larger. */
+#define COARSE_RESIDUAL 1e-3
 /* Largest and least share of the residual that a linear solve leaves. */
 #define LOOSEST 0.1
 #define TIGHTEST 1e-6
@@ -162,10 +167,90 @@ static void choose_forcing(flow *s, double ratio, double residual)
         w->forcing = fmin(LOOSEST, fmax(w->forcing, 0.3 * s->config.steady / residual));
 }
 
+/* The steady state of the same case on a grid of half the intervals, as far as the run is not asked to end. */
+static bn_status solve_coarser(bn_sim *sim, const flow *s, double *omega, double *T, bool *asked)
+{
+    char nodes[64], grids[64], tolerance[64];
+    const char *const keys[] = { nodes, grids, tolerance, "case.resume=''" };
+    const uint32_t nx = (s->config.nx + 1) / 2, ny = (s->config.ny + 1) / 2;
+    bn_status st = BN_OK;
+    bn_case *config = NULL;
+    bn_sim *coarser = NULL;
+    snprintf(nodes, sizeof nodes, "grid.nodes=[%u,%u]", (unsigned)nx, (unsigned)ny);
+    snprintf(grids, sizeof grids, "solver.coarse_grids=%d", s->newton.grids - 1);
+    snprintf(tolerance, sizeof tolerance, "solver.steady_tolerance=%.17g", fmax(s->config.steady, COARSE_RESIDUAL));
+    BN_GO(bn_sim_create_like(sim, keys, sizeof keys / sizeof *keys, &config, &coarser));
+    while (!*asked && !bn_sim_done(coarser)) {
+        BN_GO(bn_sim_step(coarser));
+        *asked = bn_sim_asked_to_end(sim);
+    }
+    const bn_sim_state now = bn_sim_now(coarser);
+    if (!*asked && !now.converged)
+        BN_GO(bn_fail(bn_sim_context(sim), BN_DIVERGED, "Newton's method has not converged in %llu steps, to %g",
+                      now.step, now.residual));
+    BN_GO(bn_sim_get(coarser, "omega", NULL, BN_NUMBERS_DOUBLE, omega));
+    if (s->config.a > 0)
+        BN_GO(bn_sim_get(coarser, "temperature", NULL, BN_NUMBERS_DOUBLE, T));
+out:
+    if (st != BN_OK)
+        bn_note(bn_sim_context(sim), "on the coarser grid of %u x %u nodes (solver.coarse_grids)", (unsigned)nx,
+                (unsigned)ny);
+    bn_sim_destroy(&coarser);
+    bn_case_destroy(&config);
+    return st;
+}
+
+/* Unknowns between the nodes of a coarser grid: linear. */
+static bn_status refine(const flow *s, bn_field *field, const double *coarse, const int32_t *node, double *values)
+{
+    const size_t nx = s->config.nx, ny = s->config.ny, coarse_nx = (nx + 1) / 2;
+    const int unknown = FLOW_NODE_OMEGA | FLOW_NODE_WALL | FLOW_NODE_BODY | FLOW_NODE_OUTFLOW;
+    BN_TRY(bn_field_get(field, values, nx * ny));
+    for (size_t j = 0; j < ny; j++)
+        for (size_t i = 0; i < nx; i++) {
+            const double *low = coarse + j / 2 * coarse_nx, *high = coarse + (j + 1) / 2 * coarse_nx;
+            if (field == s->fields.T ? s->systems.bits[FLOW_HEAT][j * nx + i] != 0 : (node[j * nx + i] & unknown) != 0)
+                values[j * nx + i] = 0.25 * ((low[i / 2] + low[(i + 1) / 2]) + (high[i / 2] + high[(i + 1) / 2]));
+        }
+    return bn_field_set(field, values, nx * ny);
+}
+
+/* Begins at the case's own viscosity with the steady state of a coarser grid. */
+static bn_status start_from_coarser(bn_sim *sim, flow *s, bool *asked)
+{
+    const size_t points = (size_t)s->config.nx * s->config.ny,
+                 coarse = ((size_t)s->config.nx + 1) / 2 * (((size_t)s->config.ny + 1) / 2);
+    bn_status st = BN_OK;
+    int32_t *node = malloc(points * sizeof *node);
+    double *values = malloc(points * sizeof *values), *omega = malloc(2 * coarse * sizeof *omega);
+    if (!node || !values || !omega)
+        BN_GO(bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the state of a coarser grid"));
+    double *T = omega + coarse;
+    BN_GO(bn_field_read(s->fields.node, node, points * sizeof *node));
+    BN_GO(solve_coarser(sim, s, omega, T, asked));
+    if (*asked)
+        goto out;
+    BN_GO(refine(s, s->fields.omega, omega, node, values));
+    if (s->config.a > 0)
+        BN_GO(refine(s, s->fields.T, T, node, values));
+    s->newton.scale = 1;
+out:
+    free(node);
+    free(values);
+    free(omega);
+    return st;
+}
+
 bn_status flow_newton_step(bn_sim *sim, flow *s, const flow_newton_engine *e, bn_step *out)
 {
     flow_newton *w = &s->newton;
-    bool found;
+    bool found, asked = false;
+    if (w->grids > 0 && bn_sim_steps(sim) == 0) {
+        BN_TRY(start_from_coarser(sim, s, &asked));
+        *out = (bn_step){ .unfinished = asked };
+        if (asked)
+            return BN_OK;
+    }
     BN_TRY(evaluate(sim, s, e));
     const double norm = norm_of(s);
     const unsigned long long products = w->products;
@@ -224,7 +309,15 @@ bn_status flow_newton_plan(const bn_case *c, flow *s, bn_plan *p)
     const double number = s->config.length * s->config.length / s->config.reference_time /
                           (s->config.a > 0 ? fmin(s->config.nu, s->config.a) : s->config.nu);
     const double wall = s->config.woods ? 3 : 2;
+    const uint32_t shorter = s->config.nx < s->config.ny ? s->config.nx : s->config.ny;
     w->basis = (int)bn_case_int(c, "solver.krylov_vectors");
+    w->grids = (int)bn_case_int(c, "solver.coarse_grids");
+    if (w->grids > 0 &&
+        ((((s->config.nx - 1) | (s->config.ny - 1)) % (1u << w->grids)) != 0 || (shorter - 1) >> w->grids < 8))
+        (void)bn_case_reject(c, "solver.coarse_grids",
+                             "nodes of 2^k m + 1, such as 129, 257, 513, can be halved k times",
+                             "%u x %u nodes have no %d coarser grids of 8 or more whole intervals",
+                             (unsigned)s->config.nx, (unsigned)s->config.ny, w->grids);
     w->scale = fmax(1, number / EASY);
     w->factor = pow(w->scale, 1 / fmax(1, ceil(log(w->scale) / log(LEVEL_FACTOR))));
     w->forcing = LOOSEST;
@@ -260,6 +353,13 @@ bn_status flow_newton_plan_fields(const flow *s, bn_plan *p)
 {
     const bool heat = s->config.a > 0;
     const int vectors = (heat ? 2 : 1) * (s->newton.basis + 1);
+    bn_grid coarser = { .dims = 2, .n = { s->config.nx, s->config.ny, 1 }, .h = { 1, 1, 1 }, .nodes = true };
+    for (int k = 0; k < s->newton.grids; k++) {
+        coarser.n[0] = (coarser.n[0] + 1) / 2;
+        coarser.n[1] = (coarser.n[1] + 1) / 2;
+        for (int field = 0; field < vectors + OTHER_FIELDS; field++)
+            BN_TRY(bn_plan_more_memory(p, &coarser, BN_T_REAL, false));
+    }
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "krylov", "", BN_T_REAL, vectors, 0 }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "omega_change", "s-1", BN_T_REAL, 1, 0 }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "omega_before", "s-1", BN_T_REAL, 1, BN_STATE }));

@@ -9,7 +9,7 @@
 struct flow;
 
 /* Columns of the Hessenberg matrix between two waits for the device; longest column, the limit of bn_scalars. */
-enum { FLOW_NEWTON_BATCH = 8, FLOW_NEWTON_COLUMN = 512 };
+enum { FLOW_NEWTON_BATCH = 8, FLOW_NEWTON_COLUMN = 2048 };
 
 /* Share of a residual at a body that its vorticity changes by in the preconditioner: between 0 for smooth changes along
  * the body and 1 for those from node to node. */
@@ -39,6 +39,7 @@ typedef struct flow_newton_engine {
 typedef struct flow_newton {
     bool on;
     int basis;                   /* vectors of a Krylov space at most */
+    int grids;                   /* coarser ones to come first */
     double weight;               /* of a residual of T against one of omega [s-1 K-1] */
     double scale;                /* viscosity and diffusivity over those of the case */
     double scale_before;         /* of the state omega_before; 0: there is none */

@@ -86,6 +86,31 @@ static void check_marched(const char *text)
     end_run(&march);
 }
 
+/* The cavity on 33 nodes from 17: device and reference go the same way, to the same state in fewer steps. A body, heat
+ * and an outflow: what is given stays given. */
+START_TEST(coarser_grids_come_first)
+{
+    bn_device *device;
+    OK(bn_device_open(ctx, NULL, false, &device));
+    run alone = RUN(cavity_case, NULL, NULL), r = RUN(cavity_case, NULL, "solver.coarse_grids=1"),
+        d = RUN(cavity_case, device, "solver.coarse_grids=1");
+    near(result(&r, "psi_min"), -0.102773860, 6e-10, "psi_min of the scheme");
+    ck_assert_uint_lt(bn_sim_now(r.sim).step, bn_sim_now(alone.sim).step);
+    ck_assert_msg(difference(&d, &r, "psi") == 0 && difference(&d, &r, "omega") == 0, "the device has other bits");
+    end_run(&d);
+    end_run(&r);
+    end_run(&alone);
+    bn_device_close(&device);
+    run fine = RUN(body_case, NULL, "solver.steady_tolerance=1e-10", "solver.steady=newton"),
+        both = RUN(body_case, NULL, "solver.steady_tolerance=1e-10", "solver.steady=newton", "solver.coarse_grids=1");
+    ck_assert_uint_lt(bn_sim_now(both.sim).step, bn_sim_now(fine.sim).step);
+    ck_assert_msg(difference(&both, &fine, "temperature") <= 1e-8 && difference(&both, &fine, "omega") <= 1e-8,
+                  "another state");
+    end_run(&both);
+    end_run(&fine);
+}
+END_TEST
+
 START_TEST(streams_are_those_that_marching_approaches)
 {
     check_marched(channel_case);
@@ -161,6 +186,8 @@ START_TEST(what_has_no_steady_state_or_no_end_is_refused)
         { "steady_tolerance = 1e-6\n[stop]\ntime = 1\n", "has no time" },
         { "steady_tolerance = 1e-6\n[time]\ndt = 1e-3\n", "solver.steady = \"march\"" },
         { "steady_tolerance = 1e-6\n[fluid]\ndiffusivity = 0.1\n", "no temperature is given" },
+        { "steady_tolerance = 1e-6\ncoarse_grids = 2\n[grid]\nnodes = [35, 33]\n", "no 2 coarser grids" },
+        { "steady_tolerance = 1e-6\ncoarse_grids = 3\n[grid]\nnodes = [33, 33]\n", "no 3 coarser grids" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512];
@@ -176,6 +203,7 @@ static void add(TCase *tests)
 {
     tcase_add_checked_fixture(tests, open_context, close_context);
     tcase_add_test(tests, cavity_is_the_steady_state_of_the_scheme);
+    tcase_add_test(tests, coarser_grids_come_first);
     tcase_add_test(tests, streams_are_those_that_marching_approaches);
     tcase_add_test(tests, residual_falls_in_second_order);
     tcase_add_test(tests, natural_convection_is_the_published_one);
