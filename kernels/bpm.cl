@@ -114,7 +114,7 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
                                       global real2 *other, int store, int row, real2 factor, int reach, int steps,
                                       local real2 *memory)
 {
-    const int l = (int)get_local_id(0) % LINES, c = (int)get_local_id(0) / LINES;
+    const int l = (int)(get_local_id(0) % LINES), c = (int)(get_local_id(0) / LINES);
     const int mine = c < CHUNKS, there = row + l < NY;
     const int own = min(c, CHUNKS - 1); /* work-items without a chunk must not read beyond the arrays */
     const index_t first = AT(0, there ? row + l : row);
@@ -316,10 +316,11 @@ kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factor
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
     const int from_memory = (store != 0) & ((LINES < ROWS) | !IN_REGISTERS);
-    if (from_memory)
-        for (int n = (int)get_local_id(0); n < NX * ROWS; n += (int)get_local_size(0))
-            if (top + n % ROWS < NY)
-                other[AT_TRANSPOSED(n / ROWS, top + n % ROWS)] = psi[AT(n / ROWS, top + n % ROWS)];
+    for (uint n = from_memory ? (uint)get_local_id(0) : NX * ROWS; n < NX * ROWS; n += (uint)get_local_size(0)) {
+        const int i = (int)(n / ROWS), row = top + (int)(n % ROWS);
+        if (row < NY)
+            other[AT_TRANSPOSED(i, row)] = psi[AT(i, row)];
+    }
 }
 #endif
 #endif
