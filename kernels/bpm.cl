@@ -59,67 +59,100 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #define FOR_CHUNKS(c) for (int c = (int)get_local_id(0); c < CHUNKS; c += (int)get_local_size(0))
 #define END(c) min((c + 1) * CHUNK, NX)
 
+/* In space a work-group takes LINES lines side by side, as many of its ROWS as 256 work-items have chunks for and as
+ * fit into the local memory that every device has; work-item t has chunk t / LINES of line t % LINES. psi is there, the
+ * values of a node of all these lines beside each other. In a plane, or where not even one line fits, psi stays in
+ * registers, which takes less time a step, and more registers. */
+#define ROWS (SPACE ? 4 : 1) /* BN_PER_ROWS */
+#define LINE_VALUES (CHUNKS * CHUNK + 1 + 4 * CHUNKS)
+#define FIT(lines) (KEEPS_REGISTERS && 2 * REAL_BYTES * (lines)*LINE_VALUES <= 32768 && (lines)*CHUNKS <= 256)
+#if SPACE && FIT(4)
+#define LINES 4
+#elif SPACE && FIT(2)
+#define LINES 2
+#else
+#define LINES 1
+#endif
+#define IN_LOCAL (SPACE && FIT(1))
+
 /* (5): what enters chunk c from the chunks before it, and from those behind it. */
 #define FORWARD_INPUT(y, c)                                 \
     real2 y = (real2)(0);                                   \
     for (int from_ = max(c - reach, 0); from_ < c; from_++) \
-        y = cfma(forward_factor[from_], y, forward_carry[from_]);
+        y = cfma(forward_factor[from_ * LINES], y, forward_carry[from_ * LINES]);
 #define BACKWARD_INPUT(u, c)                                         \
     real2 u = (real2)(0);                                            \
     for (int from_ = min(c + reach, CHUNKS - 1); from_ > c; from_--) \
-        u = cfma(backward_factor[from_], u, backward_carry[from_]);
+        u = cfma(backward_factor[from_ * LINES], u, backward_carry[from_ * LINES]);
 
 /* Whether node j of chunk c is there: only the last chunk may be short. */
 #define IS_NODE(c, j) (NX % CHUNK == 0 || (c) < CHUNKS - 1 || (j) < NX % CHUNK)
 
-/* The nodes of a chunk in registers. */
+/* The nodes of a chunk, one by one: what is kept of them stays in registers. */
 #define FOR_NODES(j) UNROLLED for (int j = 0; j < CHUNK; j++)
 #define FOR_NODES_BACK(j) UNROLLED for (int j = CHUNK - 1; j >= 0; j--)
 
-/* Where the result of a row goes: to its own place, transposed to a column of another grid, or both. */
-typedef struct target {
-    global real2 *values;
-    index_t first, stride;
-    int both;
-} target;
-
-/* Where a row fits into the local memory that every device has, neighbouring work-items read it in order into `stage`;
- * chunks are taken from there, which for odd CHUNK lie in different banks. */
-#define STAGED (2 * REAL_BYTES * (NX + 6 * CHUNKS + 2) <= 32768)
-#define LOAD_CHUNKS(to, stage, from, type)                                                         \
-    for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))                        \
-        stage[i] = from[first + i];                                                                \
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: others will write there */     \
-    FOR_NODES(j) to[j] = mine && IS_NODE(c, j) ? stage[c * CHUNK + j] : (type)(0);                  \
+/* Work-items read nodes in order and store them in order, neighbours beside each other, whoever's chunk they are in. */
+#define IN_ORDER(j) (c + (j)*lanes)
+#define TO_CHUNKS(a, stage, type)                                                                        \
+    FOR_NODES(j) if (IN_ORDER(j) < NX) stage[IN_ORDER(j) * LINES + l] = a[j];                            \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+    FOR_NODES(j) a[j] = mine && IS_NODE(c, j) ? stage[(c * CHUNK + j) * LINES + l] : (type)(0);          \
     barrier(CLK_LOCAL_MEM_FENCE);
 
-/* One work-item per chunk, whose nodes stay in registers. low and high: psi at the ends of chunks, for neighbours. */
-static inline void steps_in_registers(global real2 *psi, global const real2 *factors_r, global const change_t *change,
-                                      index_t first, real2 factor, int reach, int steps, target to,
-                                      local real2 *forward_carry, local real2 *backward_carry,
-                                      local real2 *forward_factor, local real2 *backward_factor, local real2 *low,
-                                      local real2 *high, local real2 *stage)
-{
-    const int c = (int)get_local_id(0);
-    const int mine = c < CHUNKS;
-    const int own = min(c, CHUNKS - 1); /* work-items without a chunk must not read beyond the arrays */
-    real2 f[CHUNK], r[CHUNK], y[CHUNK];
-    change_t v[CHUNK];
-#if STAGED
-    local change_t *stage_v = (local change_t *)stage;
-    LOAD_CHUNKS(f, stage, psi, real2)
-    LOAD_CHUNKS(r, stage, factors_r, real2)
-    LOAD_CHUNKS(v, stage_v, change, change_t)
+#if IN_LOCAL
+#define PSI(j) nodes[(own * CHUNK + (j)) * LINES + l]
+#define MEMORY_VALUES (LINES * LINE_VALUES)
 #else
-    FOR_NODES(j) {
-        const int there = mine && IS_NODE(c, j);
-        const index_t at = first + (there ? c * CHUNK + j : 0);
-        f[j] = there ? psi[at] : (real2)(0);
-        r[j] = there ? factors_r[at] : (real2)(0);
-        v[j] = there ? change[at] : (change_t)(0);
-    }
+#define PSI(j) f[j]
+#define MEMORY_VALUES (6 * CHUNKS + 2)
 #endif
+
+/* One work-item per chunk. Steps of the lines from row on, stored in place; where they are all that the group has, as
+ * `store` says. */
+static inline void steps_in_registers(global real2 *psi, global const real2 *factors_r, global const change_t *change,
+                                      global real2 *other, int store, int row, real2 factor, int reach, int steps,
+                                      local real2 *memory)
+{
+    const int l = (int)(get_local_id(0) % LINES), c = (int)(get_local_id(0) / LINES);
+    const int mine = c < CHUNKS, there = row + l < NY;
+    const int own = min(c, CHUNKS - 1); /* work-items without a chunk must not read beyond the arrays */
+    const index_t first = AT(0, there ? row + l : row);
+    local real2 *forward_carry = memory + l, *backward_carry = forward_carry + LINES * CHUNKS;
+    local real2 *forward_factor = backward_carry + LINES * CHUNKS, *backward_factor = forward_factor + LINES * CHUNKS;
     const real2 r_before = mine && c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0);
+    real2 r[CHUNK], y[CHUNK];
+    change_t v[CHUNK];
+#if IN_LOCAL
+    local real2 *nodes = memory + 4 * LINES * CHUNKS;
+    local change_t *nodes_v = (local change_t *)nodes;
+    const int lanes = (int)get_local_size(0) / LINES;
+    FOR_NODES(j) {
+        const int is_node = IN_ORDER(j) < NX;
+        const index_t at = first + (is_node ? IN_ORDER(j) : 0);
+        y[j] = is_node ? psi[at] : (real2)(0);
+        r[j] = is_node ? factors_r[at] : (real2)(0);
+        v[j] = is_node ? change[at] : (change_t)(0);
+    }
+    TO_CHUNKS(r, nodes, real2)
+    TO_CHUNKS(v, nodes_v, change_t)
+    FOR_NODES(j) if (IN_ORDER(j) <= CHUNKS * CHUNK)
+        nodes[IN_ORDER(j) * LINES + l] = y[j];
+    if (c == 0)
+        nodes[CHUNKS * CHUNK * LINES + l] = (real2)(0);
+#else
+    local real2 *low = backward_factor + CHUNKS, *high = low + CHUNKS + 1;
+    real2 f[CHUNK];
+    FOR_NODES(j) {
+        const int is_node = mine && IS_NODE(c, j);
+        const index_t at = first + (is_node ? c * CHUNK + j : 0);
+        f[j] = is_node ? psi[at] : (real2)(0);
+        r[j] = is_node ? factors_r[at] : (real2)(0);
+        v[j] = is_node ? change[at] : (change_t)(0);
+    }
+    if (c == 0)
+        high[0] = low[CHUNKS] = (real2)(0);
+#endif
     if (mine) {
         real2 forward = (real2)(1, 0), backward = (real2)(1, 0);
         FOR_NODES(j)
@@ -127,26 +160,33 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
                 forward = cmul(forward, j > 0 ? -r[j - 1] : c > 0 ? -r_before : (real2)(0));
                 backward = cmul(backward, -r[j]);
             }
-        forward_factor[c] = forward;
-        backward_factor[c] = backward;
+        forward_factor[c * LINES] = forward;
+        backward_factor[c * LINES] = backward;
     }
-    if (c == 0)
-        high[0] = low[CHUNKS] = (real2)(0);
     for (int step = 0; step < steps; step++) {
+#if IN_LOCAL
+        barrier(CLK_LOCAL_MEM_FENCE);
+        real2 before = own > 0 ? PSI(-1) : (real2)(0);
+        const real2 above = PSI(CHUNK);
+#else
         if (mine) {
             if (c > 0)
                 low[c] = f[0];
             high[c + 1] = f[CHUNK - 1];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        const real2 below = mine ? high[c] : (real2)(0), above = mine ? low[c + 1] : (real2)(0);
+        real2 before = high[own];
+        const real2 above = low[own + 1];
+#endif
         real2 carry = (real2)(0);
         FOR_NODES(j) { /* (2), (3) as if nothing entered */
-            y[j] = apply_operator(j > 0 ? f[j - 1] : below, f[j], j + 1 < CHUNK ? f[j + 1] : above, v[j]);
+            const real2 here = PSI(j);
+            y[j] = apply_operator(before, here, j + 1 < CHUNK ? PSI(j + 1) : above, v[j]);
             carry = cfnma(j > 0 ? r[j - 1] : r_before, carry, y[j]);
+            before = here;
         }
         if (mine)
-            forward_carry[c] = carry;
+            forward_carry[c * LINES] = carry;
         barrier(CLK_LOCAL_MEM_FENCE);
         FORWARD_INPUT(y_in, own)
         FOR_NODES(j) /* (3) */
@@ -155,37 +195,52 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
         FOR_NODES_BACK(j) /* (4) as if nothing entered */
             u = IS_NODE(c, j) ? cmul(r[j], y[j] - u) : u;
         if (mine)
-            backward_carry[c] = u;
+            backward_carry[c * LINES] = u;
         barrier(CLK_LOCAL_MEM_FENCE);
         BACKWARD_INPUT(w, own)
         FOR_NODES_BACK(j) /* (4), (1) */
-            if (IS_NODE(c, j)) {
+            if ((mine | !IN_LOCAL) && IS_NODE(c, j)) {
                 w = cmul(r[j], y[j] - w);
-                f[j] = cfnma(factor, w, f[j]);
+                PSI(j) = cfnma(factor, w, PSI(j));
             }
     }
+#if LINES == ROWS && SPACE
     FOR_NODES(j)
-        if (mine && IS_NODE(c, j)) {
-            to.values[to.first + (c * CHUNK + j) * to.stride] = f[j];
-            if (to.both)
-                psi[first + c * CHUNK + j] = f[j];
-        }
+        if (store && mine && there && IS_NODE(c, j))
+            other[AT_TRANSPOSED(c * CHUNK + j, row + l)] = PSI(j);
+    if (store == 1)
+        return;
+#else
+    (void)other;
+    (void)store;
+#endif
+#if IN_LOCAL
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_NODES(j)
+        if (there && IN_ORDER(j) < NX)
+            psi[first + IN_ORDER(j)] = nodes[IN_ORDER(j) * LINES + l];
+#else
+    FOR_NODES(j)
+        if (mine && IS_NODE(c, j))
+            psi[first + c * CHUNK + j] = f[j];
+#endif
 }
 
 /* Work-items with several chunks each: psi and y stay in global memory. */
 static inline void steps_in_memory(global real2 *psi, global const real2 *factors_r, global const change_t *change,
-                                   global real2 *work, index_t first, real2 factor, int reach, int steps, target to,
-                                   local real2 *forward_carry, local real2 *backward_carry,
-                                   local real2 *forward_factor, local real2 *backward_factor)
+                                   global real2 *work, index_t first, real2 factor, int reach, int steps,
+                                   local real2 *memory)
 {
+    local real2 *forward_carry = memory, *backward_carry = forward_carry + LINES * CHUNKS;
+    local real2 *forward_factor = backward_carry + LINES * CHUNKS, *backward_factor = forward_factor + LINES * CHUNKS;
     FOR_CHUNKS(c) {
         real2 forward = (real2)(1, 0), backward = (real2)(1, 0);
         for (int i = c * CHUNK; i < END(c); i++) {
             forward = cmul(forward, i > 0 ? -factors_r[first + i - 1] : (real2)(0));
             backward = cmul(backward, -factors_r[first + i]);
         }
-        forward_factor[c] = forward;
-        backward_factor[c] = backward;
+        forward_factor[c * LINES] = forward;
+        backward_factor[c * LINES] = backward;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int step = 0; step < steps; step++) {
@@ -201,7 +256,7 @@ static inline void steps_in_memory(global real2 *psi, global const real2 *factor
                 before = here;
                 here = after;
             }
-            forward_carry[c] = carry;
+            forward_carry[c * LINES] = carry;
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         FOR_CHUNKS(c) {
@@ -214,7 +269,7 @@ static inline void steps_in_memory(global real2 *psi, global const real2 *factor
             }
             for (int i = END(c) - 1; i >= c * CHUNK; i--) /* (4) as if nothing entered */
                 u = cmul(factors_r[first + i], work[first + i] - u);
-            backward_carry[c] = u;
+            backward_carry[c * LINES] = u;
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         FOR_CHUNKS(c) {
@@ -226,23 +281,15 @@ static inline void steps_in_memory(global real2 *psi, global const real2 *factor
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
-    if (to.values != psi)
-        for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))
-            to.values[to.first + i * to.stride] = psi[first + i];
 }
 
-#define SCRATCH                                                                             \
-    local real2 forward_carry[CHUNKS], backward_carry[CHUNKS];                              \
-    local real2 forward_factor[CHUNKS], backward_factor[CHUNKS];                            \
-    local real2 low[CHUNKS + 1], high[CHUNKS + 1], stage[STAGED ? NX : 1]
-
-#define RUN_STEPS(factor)                                                                                        \
-    if (KEEPS_REGISTERS && get_local_size(0) >= CHUNKS)                                                          \
-        steps_in_registers(psi, factors_r, change, first, factor, reach, steps, to, forward_carry,               \
-                           backward_carry, forward_factor, backward_factor, low, high, stage);                   \
-    else                                                                                                         \
-        steps_in_memory(psi, factors_r, change, work, first, factor, reach, steps, to, forward_carry,            \
-                        backward_carry, forward_factor, backward_factor);
+#define IN_REGISTERS (KEEPS_REGISTERS && get_local_size(0) >= LINES * CHUNKS)
+#define TAKE_STEPS(other, store, row, factor)                                                             \
+    if (IN_REGISTERS)                                                                                     \
+        steps_in_registers(psi, factors_r, change, other, store, row, factor, reach, steps, memory);      \
+    else                                                                                                  \
+        for (int row_ = row; row_ < min(row + LINES, NY); row_++)                                         \
+            steps_in_memory(psi, factors_r, change, work, AT(0, row_), factor, reach, steps, memory);
 
 #if !SPACE
 /* Any number of steps of beams in a plane, a work-group a beam. */
@@ -250,33 +297,30 @@ kernel void bpm_crank_nicolson(global real2 *psi, global const real2 *restrict f
                                global const change_t *restrict change, global real2 *work,
                                global const real2 *restrict factors, int reach, int steps)
 {
-    SCRATCH;
-    const int row = (int)get_global_id(1) - Y0;
-    const index_t first = AT(0, row);
-    target to;
-    to.values = psi;
-    to.first = first;
-    to.stride = 1;
-    to.both = 0;
-    RUN_STEPS(factors[(int)get_global_id(1)])
+    local real2 memory[MEMORY_VALUES];
+    TAKE_STEPS(psi, 0, (int)get_global_id(1) - Y0, factors[(int)get_global_id(1)])
 }
 #else
 /* Half steps along the lines of a cross-section: what P has along the line and half of the index; the rest belongs to
  * the half steps along the lines across, and each of them keeps the power. store: 0 in place; 1 transposed, value i of
- * row j to row i of the transposed grid, at place j; 2 both. */
+ * row j to row i of the transposed grid, at place j; 2 both. ROWS values that lie beside each other there are stored
+ * together: memory takes no less at a time. */
 kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factors_r,
                           global const change_t *restrict change, global real2 *work, global real2 *other, int store,
                           real factor_x, real factor_y, int reach, int steps)
 {
-    SCRATCH;
-    const int row = (int)get_global_id(1) - Y0;
-    const index_t first = AT(0, row);
-    target to;
-    to.values = store ? other : psi;
-    to.first = store ? AT_TRANSPOSED(0, row) : first;
-    to.stride = store ? (index_t)TRANSPOSE_PITCH : 1;
-    to.both = store == 2;
-    RUN_STEPS((real2)(factor_x, factor_y))
+    local real2 memory[MEMORY_VALUES];
+    const int top = LAUNCH_Y + (int)get_group_id(1) * ROWS;
+    ROLLED for (int row = top; row < min(top + ROWS, NY); row += LINES) {
+        TAKE_STEPS(other, store, row, (real2)(factor_x, factor_y))
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    }
+    const int from_memory = (store != 0) & ((LINES < ROWS) | !IN_REGISTERS);
+    for (uint n = from_memory ? (uint)get_local_id(0) : NX * ROWS; n < NX * ROWS; n += (uint)get_local_size(0)) {
+        const int i = (int)(n / ROWS), row = top + (int)(n % ROWS);
+        if (row < NY)
+            other[AT_TRANSPOSED(i, row)] = psi[AT(i, row)];
+    }
 }
 #endif
 #endif

@@ -311,7 +311,7 @@ kernel void maxwell_maxima(global const acc *restrict partials, global real *res
 
 /* ------------------------------------------------------------------------------------------------ two passes by rows
  *
- * A work-group does a block by itself, row by row, in loops over reals, not pairs, which compilers turn into vectors.
+ * A work-group does a block by itself, row by row, in vectors: PoCL 5.0 and 6.0 don't make any of loops (lanes.h).
  * A loop goes along cells with the same coefficients, without a side, source or radiation; others are done one by one.
  * The arithmetic is that of the other kernels, bit for bit. */
 
@@ -319,46 +319,71 @@ kernel void maxwell_maxima(global const acc *restrict partials, global real *res
 #define LOOPS_FROM max(block_first(), PML_SIDES ? PML_CELLS + 1 - X0 : 1)
 #define LOOPS_TO min(min(block_first() + BLOCK_NX, NX - 1), PML_SIDES ? GNX - PML_CELLS - 1 - X0 : NX)
 
-/* (1) or (2) for cells from ... to - 1 of a row. FIRST and SECOND are expressions in r, the place of a real: 2 i of the
- * real parts, 2 i + 1 of the imaginary ones. */
-#define ROW_UNSPLIT(old, FIRST, SECOND)                                                       \
-    for (int i = from; i < to; i++) {                                                         \
-        int r = 2 * i;                                                                        \
-        const real re = (FIRST) + (SECOND), old_re = old[r];                                  \
-        r++;                                                                                  \
-        const real im = (FIRST) + (SECOND), old_im = old[r];                                  \
-        old[r - 1] = (t.x * old_re - t.y * old_im) + (c.x * re - c.y * im);                   \
-        old[r] = (t.x * old_im + t.y * old_re) + (c.x * im + c.y * re);                       \
+/* Real and imaginary parts lie beside each other: vectors of them, and a cell at a time at the end of a stretch. */
+#if REAL_BYTES == 8
+typedef double8 reals;
+#define REALS_AT(f, offset) vload8(0, (f) + 2 * i + (offset))
+#define STORE_REALS(value, f) vstore8(value, 0, (f) + 2 * i)
+#define OTHER_PARTS(v) (v).s10325476
+#define SIGNS (reals)(-1, 1, -1, 1, -1, 1, -1, 1)
+#else
+typedef float16 reals;
+#define REALS_AT(f, offset) vload16(0, (f) + 2 * i + (offset))
+#define STORE_REALS(value, f) vstore16(value, 0, (f) + 2 * i)
+#define OTHER_PARTS(v) (v).s1032547698badcfe
+#define SIGNS (reals)(-1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1)
+#endif
+#define CELLS_OF_REALS (32 / REAL_BYTES)
+#define TIMES_REALS(a, v) ((a).x * (v) + (a).y * SIGNS * OTHER_PARTS(v))
+#define PAIR_AT(f, offset) vload2(0, (f) + 2 * i + (offset))
+#define STORE_PAIR(value, f) vstore2(value, 0, (f) + 2 * i)
+
+/* (1) or (2) for cells i ... to - 1 of a row, so many at a time. FIRST and SECOND: the two differences, by macros with
+ * the macro that loads. */
+#define ROW_UNSPLIT(cells, type, LOAD, TIMES, STORE, old, FIRST, SECOND)          \
+    for (; i + (cells) <= to; i += (cells)) {                                     \
+        const type d = FIRST(LOAD) + SECOND(LOAD), o = LOAD(old, 0);              \
+        STORE(TIMES(t, o) + TIMES(c, d), old);                                    \
     }
 
 /* (3) */
-#define ROW_SPLIT(old, part, FIRST, SECOND)                                                   \
-    for (int i = from; i < to; i++) {                                                         \
-        int r = 2 * i;                                                                        \
-        const real f_re = FIRST, s_re = SECOND, p_re = part[r], o_re = old[r] - p_re;         \
-        r++;                                                                                  \
-        const real f_im = FIRST, s_im = SECOND, p_im = part[r], o_im = old[r] - p_im;         \
-        const real a_re = (t.x * p_re - t.y * p_im) + (c.x * f_re - c.y * f_im);              \
-        const real a_im = (t.x * p_im + t.y * p_re) + (c.x * f_im + c.y * f_re);              \
-        const real b_re = (t2.x * o_re - t2.y * o_im) + (c2.x * s_re - c2.y * s_im);          \
-        const real b_im = (t2.x * o_im + t2.y * o_re) + (c2.x * s_im + c2.y * s_re);          \
-        part[r - 1] = a_re;                                                                   \
-        part[r] = a_im;                                                                       \
-        old[r - 1] = a_re + b_re;                                                             \
-        old[r] = a_im + b_im;                                                                 \
+#define ROW_SPLIT(cells, type, LOAD, TIMES, STORE, old, part, FIRST, SECOND)      \
+    for (; i + (cells) <= to; i += (cells)) {                                     \
+        const type f = FIRST(LOAD), s = SECOND(LOAD), p = LOAD(part, 0);          \
+        const type o = LOAD(old, 0) - p;                                          \
+        const type first_part = TIMES(t, p) + TIMES(c, f);                        \
+        STORE(first_part, part);                                                  \
+        STORE(first_part + (TIMES(t2, o) + TIMES(c2, s)), old);                   \
     }
 
 /* One component of a stretch, with the coefficients at `first` and `second` for the two differences. */
-#define ROW_COMPONENT(old, part, split, first, second, FIRST, SECOND)                                 \
-    {                                                                                                 \
-        const real2 t = coefficients[2 * (first)], c = coefficients[2 * (first) + 1];                 \
-        if (split) {                                                                                  \
-            const real2 t2 = coefficients[2 * (second)], c2 = coefficients[2 * (second) + 1];         \
-            ROW_SPLIT(old, part, FIRST, SECOND)                                                       \
-        } else {                                                                                      \
-            ROW_UNSPLIT(old, FIRST, SECOND)                                                           \
-        }                                                                                             \
+#define ROW_COMPONENT(old, part, split, first, second, FIRST, SECOND)                                                  \
+    {                                                                                                                  \
+        const real2 t = coefficients[2 * (first)], c = coefficients[2 * (first) + 1];                                  \
+        int i = from;                                                                                                  \
+        if (split) {                                                                                                   \
+            const real2 t2 = coefficients[2 * (second)], c2 = coefficients[2 * (second) + 1];                          \
+            ROW_SPLIT(CELLS_OF_REALS, reals, REALS_AT, TIMES_REALS, STORE_REALS, old, part, FIRST, SECOND)             \
+            ROW_SPLIT(1, real2, PAIR_AT, times, STORE_PAIR, old, part, FIRST, SECOND)                                  \
+        } else {                                                                                                       \
+            ROW_UNSPLIT(CELLS_OF_REALS, reals, REALS_AT, TIMES_REALS, STORE_REALS, old, FIRST, SECOND)                 \
+            ROW_UNSPLIT(1, real2, PAIR_AT, times, STORE_PAIR, old, FIRST, SECOND)                                      \
+        }                                                                                                              \
     }
+
+/* The differences of (1) and (2): along z (of a z component along x), and along the other axis. */
+#define H_X_FIRST(LOAD) (LOAD(ey, 2 * SLICE) - LOAD(ey, 0))
+#define H_X_SECOND(LOAD) (LOAD(ez, 0) - LOAD(ez, 2 * PITCH))
+#define H_Y_FIRST(LOAD) -(LOAD(ex, 2 * SLICE) - LOAD(ex, 0))
+#define H_Y_SECOND(LOAD) (LOAD(ez, 2) - LOAD(ez, 0))
+#define H_Z_FIRST(LOAD) (LOAD(ey, 0) - LOAD(ey, 2))
+#define H_Z_SECOND(LOAD) (LOAD(ex, 2 * PITCH) - LOAD(ex, 0))
+#define E_X_FIRST(LOAD) -(LOAD(hy, 0) - LOAD(hy, -2 * SLICE))
+#define E_X_SECOND(LOAD) (LOAD(hz, 0) - LOAD(hz, -2 * PITCH))
+#define E_Y_FIRST(LOAD) (LOAD(hx, 0) - LOAD(hx, -2 * SLICE))
+#define E_Y_SECOND(LOAD) (LOAD(hz, -2) - LOAD(hz, 0))
+#define E_Z_FIRST(LOAD) (LOAD(hy, 0) - LOAD(hy, -2))
+#define E_Z_SECOND(LOAD) (LOAD(hx, -2 * PITCH) - LOAD(hx, 0))
 
 /* The reals of row j, k of a component, from its first cell on. */
 #define READ(f, component) ((global const real *)(f) + 2 * (AT3(0, j, k) + (component)*PLANE))
@@ -379,9 +404,9 @@ kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *r
             global const real *restrict ex = READ(E, 0), *restrict ey = READ(E, 1), *restrict ez = READ(E, 2);
             global real *restrict hx = ROW(H, 0), *restrict hy = ROW(H, 1), *restrict hz = ROW(H, 2);
             global real *restrict px = ROW(part, 0), *restrict py = ROW(part, 1);
-            ROW_COMPONENT(hx, px, dz > 0, dz, 0, ey[r + 2 * SLICE] - ey[r], ez[r] - ez[r + 2 * PITCH])
-            ROW_COMPONENT(hy, py, dz > 0, dz, 0, -(ex[r + 2 * SLICE] - ex[r]), ez[r + 2] - ez[r])
-            ROW_COMPONENT(hz, px, 0, 0, 0, ey[r] - ey[r + 2], ex[r + 2 * PITCH] - ex[r])
+            ROW_COMPONENT(hx, px, dz > 0, dz, 0, H_X_FIRST, H_X_SECOND)
+            ROW_COMPONENT(hy, py, dz > 0, dz, 0, H_Y_FIRST, H_Y_SECOND)
+            ROW_COMPONENT(hz, px, 0, 0, 0, H_Z_FIRST, H_Z_SECOND)
         }
         for (int i = to; i < end; i++)
             step_cell_H(E, coefficients, H, part, i, j, k SOURCE_H);
@@ -453,9 +478,9 @@ kernel void maxwell_E_rows(global const real2 *restrict H, global const edge_t *
             global const real *restrict hx = READ(H, 0), *restrict hy = READ(H, 1), *restrict hz = READ(H, 2);
             global real *restrict ex = ROW(E, 0), *restrict ey = ROW(E, 1), *restrict ez = ROW(E, 2);
             global real *restrict px = ROW(part, 0), *restrict py = ROW(part, 1);
-            E_COMPONENT(0, ex, px, dz > 0, dz, -(hy[r] - hy[r - 2 * SLICE]), hz[r] - hz[r - 2 * PITCH])
-            E_COMPONENT(1, ey, py, dz > 0, dz, hx[r] - hx[r - 2 * SLICE], hz[r - 2] - hz[r])
-            E_COMPONENT(2, ez, px, 0, 0, hy[r] - hy[r - 2], hx[r - 2 * PITCH] - hx[r])
+            E_COMPONENT(0, ex, px, dz > 0, dz, E_X_FIRST, E_X_SECOND)
+            E_COMPONENT(1, ey, py, dz > 0, dz, E_Y_FIRST, E_Y_SECOND)
+            E_COMPONENT(2, ez, px, 0, 0, E_Z_FIRST, E_Z_SECOND)
         }
         for (int i = loops_to; i < end; i++)
             step_cell_E(H, edge, coefficients, E, part, i, j, k, &old, &next SOURCE_E);

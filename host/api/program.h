@@ -15,6 +15,7 @@ typedef enum bn_range {
     BN_PER_TILE,     /* three dimensions: work-groups of BN_TILE_X x BN_TILE_Y items, tiles that overlap by their first
                         column and row, each going up through TILE_LAYERS layers */
     BN_PER_ROW,      /* a work-group for every row: it may read and write all of it, with barriers between */
+    BN_PER_ROWS,     /* the same for every BN_BLOCK_NY rows */
     BN_PER_ROW_PAIR, /* a work-group for every two rows, or columns, of a grid in one box */
     BN_PER_COLUMN_PAIR,
     BN_SIDE_BY_SIDE, /* work-groups that wait for each other, of a grid in one box: bn_kernel_side_by_side */

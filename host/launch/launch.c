@@ -62,7 +62,7 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
             items = k->layers;
         if (i == 0 && k->desc->range == BN_PER_BLOCK)
             items = (items + BN_BLOCK_NX - 1) / BN_BLOCK_NX * k->group[0];
-        if (i == 0 && k->desc->range == BN_PER_ROW)
+        if (i == 0 && (k->desc->range == BN_PER_ROW || k->desc->range == BN_PER_ROWS))
             items = k->group[0];
         if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR)
             items = i == 0                    ? (part->n[k->desc->range == BN_PER_ROW_PAIR] + 1) / 2 * k->group[0]
@@ -74,7 +74,7 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
             const size_t own[3] = { BN_TILE_X - 1, BN_TILE_Y - 1, k->program->domain->tile_layers };
             items = (items + own[i] - 1) / own[i] * k->group[i];
         }
-        if (i == 1 && k->desc->range == BN_PER_BLOCK)
+        if (i == 1 && (k->desc->range == BN_PER_BLOCK || k->desc->range == BN_PER_ROWS))
             items = (items + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
         global[i] = (items + k->group[i] - 1) / k->group[i] * k->group[i];
     }
@@ -234,7 +234,7 @@ static bn_status check_kernel(const bn_kernel *k)
     if (((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR ||
           k->desc->range == BN_SIDE_BY_SIDE) &&
          d->box_count > 1) ||
-        (k->desc->range == BN_PER_ROW && d->lattice[0] > 1))
+        ((k->desc->range == BN_PER_ROW || k->desc->range == BN_PER_ROWS) && d->lattice[0] > 1))
         return bn_fail(d->ctx, BN_USAGE, "kernel %s needs whole lines, the grid is cut into %zu boxes", k->desc->name,
                        d->box_count);
     return BN_OK;

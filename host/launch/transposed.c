@@ -19,7 +19,7 @@ static bn_status check(const bn_launching *l, const bn_arg *a)
     if (objection)
         return bn_fail(l->domain->ctx, BN_USAGE, "kernel %s can't store transposed in field %s: %s", k->name,
                        a->object.field->desc.name, objection);
-    if ((k->range != BN_PER_ROW && k->range != BN_PER_BLOCK) || l->requests > 0)
+    if ((k->range != BN_PER_ROW && k->range != BN_PER_ROWS && k->range != BN_PER_BLOCK) || l->requests > 0)
         return bn_fail(l->domain->ctx, BN_USAGE,
                        "kernel %s can't store transposed: it needs one of the ranges per row and per block, and no "
                        "neighbours of other boxes",

@@ -219,7 +219,7 @@ BN_CHECKED bn_status bpm_allocate(bn_plan *, size_t count, double **out);
 BN_CHECKED bn_status bpm_allocate_pairs(bn_plan *, size_t count, double _Complex **out);
 BN_CHECKED bn_status bpm_allocate_operator(bn_plan *, bpm_axis *);
 /* Constants of the kernels for the lines of axis d; the plan has those of axis 0. */
-enum { BPM_KERNEL_CONSTANTS = 4 };
+enum { BPM_KERNEL_CONSTANTS = 5 };
 void bpm_kernel_constants(const bpm *, int d, bn_define out[BPM_KERNEL_CONSTANTS]);
 BN_CHECKED bn_status bpm_plan_constants(bn_plan *, const bpm *);
 /* psi, divided by the axes' scale, and `envelope`: work space of the steps, and E or H itself in files. */
@@ -276,8 +276,8 @@ void bpm_plane_prepare(bpm *, size_t k);
 BN_CHECKED bn_status bpm_plane_section(bn_sim *, bpm *, bool entered);
 extern const bpm_method bpm_plane_method;
 
-/* bpm_step.c: how many of `wish` steps a launch of the axis' kernel takes. */
-BN_CHECKED bn_status bpm_launch_steps(const bpm_axis *, size_t wish, size_t *steps);
+/* bpm_step.c: how many of `wish` steps a launch of the axis' kernel takes, of which a work-group has so many lines. */
+BN_CHECKED bn_status bpm_launch_steps(const bpm_axis *, int lines, size_t wish, size_t *steps);
 
 /* bpm_gradient.c: gradients of what a beam in a plane ends with, by the adjoint steps. */
 bool bpm_map(const void *state, unsigned n[3]);

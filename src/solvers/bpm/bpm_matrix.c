@@ -105,7 +105,7 @@ void bpm_raise_reach(const bpm *s, bpm_axis *a, const double *r)
  * the square root of `far` that costs less than the elimination itself. */
 int bpm_good_chunk(const bpm *s, int n, double h)
 {
-    enum { LEAST = 4, MOST = 15 }; /* a chunk lies in registers */
+    enum { LEAST = 4, SHORT = 9, MOST = 15 }; /* a chunk lies in registers */
     bpm guess = *s;
     double _Complex p, q;
     if (s->c.reference == 0) /* not found yet */
@@ -116,7 +116,10 @@ int bpm_good_chunk(const bpm *s, int n, double h)
     double _Complex r = 0.5 * (d - csqrt(d * d - 4));
     r = cabs(r) > 1 ? 1 / r : r; /* where r = 1 / (d - r) settles */
     const double far = log(s->c.single ? 0x1p-28 : 0x1p-57) / log(cabs(r));
-    const int usual = (n + BPM_LANES - 1) / BPM_LANES, even = (int)ceil(sqrt(far < 1e4 ? far : 1e4));
+    int lines = s->c.axes == 2 ? BN_BLOCK_NY : 1; /* of a work-group, side by side */
+    while (lines > 1 && lines * n > SHORT * BPM_LANES)
+        lines /= 2;
+    const int usual = (lines * n + BPM_LANES - 1) / BPM_LANES, even = (int)ceil(sqrt(far < 1e4 ? far : 1e4));
     const int chunk = even > MOST ? MOST : even > LEAST ? even : LEAST;
     return (usual > chunk ? usual : chunk) | 1; /* odd: see kernels/bpm.cl */
 }

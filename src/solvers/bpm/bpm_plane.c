@@ -417,7 +417,7 @@ static bn_status propagate(bpm *s, const bpm_steps *steps)
 {
     const bpm_axis *a = &s->axis[0];
     size_t most;
-    BN_TRY(bpm_launch_steps(a, steps->count, &most));
+    BN_TRY(bpm_launch_steps(a, 1, steps->count, &most));
     for (size_t left = steps->count, now; left > 0; left -= now) {
         now = left < most ? left : most;
         bn_kernel_repeats(a->kernel, (double)now);

@@ -278,7 +278,7 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, bn_step *out)
 
 static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
 {
-    static const bn_kernel_desc half_step = { "bpm_half_step", BN_PER_ROW, { .reads = 5, .writes = 2, .flops = 60 } };
+    static const bn_kernel_desc half_step = { "bpm_half_step", BN_PER_ROWS, { .reads = 5, .writes = 2, .flops = 60 } };
     bpm_axis *a = &s->axis[d];
     if (d == 1) {
         BN_TRY(bn_domain_transposed(bn_sim_domain(sim), &a->domain));
@@ -334,7 +334,7 @@ static bn_status half_steps(const bpm *s, int d, int count, bpm_store store)
     const bpm_axis *a = &s->axis[d];
     const bn_arg here = BN_UPDATE(a->psi), there = BN_WRITE_TRANSPOSED(s->axis[!d].psi);
     size_t most;
-    BN_TRY(bpm_launch_steps(a, (size_t)count, &most));
+    BN_TRY(bpm_launch_steps(a, BN_BLOCK_NY, (size_t)count, &most));
     for (; count > (int)most; count -= (int)most)
         BN_TRY(run_half_steps(s, a, here, IN_PLACE, (int)most));
     return run_half_steps(s, a, store == IN_PLACE ? here : there, store, count);
