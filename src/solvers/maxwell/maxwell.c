@@ -335,6 +335,7 @@ const bn_solver bn_solver_maxwell = {
     .name = "maxwell",
     .summary = "time-harmonic Maxwell equations: light in thin-film solar cells",
     .schema = schema,
+    .program = "maxwell+maxwell_anderson",
     .kernels = kernels,
     .state_size = sizeof(maxwell),
     .device = &maxwell_device,
