@@ -1,5 +1,5 @@
-/* xray_slabs.cl: the walk of xray.cl, which stands before it, where each device has a slab of the density: photons migrate
- * from device to device (kernels/lib/migrate.h). */
+/* xray_slabs.cl: the walk of xray.cl, which stands before it, where each device has a slab of the density: photons
+ * migrate from device to device (kernels/lib/migrate.h). */
 #if SLABS
 /* What a photon takes to another device (XRAY_PHOTON_WORDS of xray.h); the rest is computed again there. */
 #define PHOTON_INTEGERS(X) \
