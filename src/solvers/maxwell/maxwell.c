@@ -157,8 +157,12 @@ static void choose_slice(const bn_case *c, const maxwell_model *m, maxwell_pictu
 
 void maxwell_write_caption(maxwell *s)
 {
-    snprintf(s->picture.caption, sizeof s->picture.caption, "slice at %c = %.4g nm, wavelength in vacuum %.6g nm",
-             "xyz"[s->picture.across], 1e9 * (s->picture.slice + 0.5) * s -> model.h, 1e9 * s->model.t.wavelength);
+    const bool light = s->model.t.wavelength < 1e-5;
+    const char *unit = light ? "nm" : "mm";
+    const double of_it = light ? 1e9 : 1e3;
+    snprintf(s->picture.caption, sizeof s->picture.caption, "slice at %c = %.4g %s, wavelength in vacuum %.6g %s",
+             "xyz"[s->picture.across], of_it * (s->picture.slice + 0.5) * s -> model.h, unit,
+             of_it * s->model.t.wavelength, unit);
 }
 
 /* Where the light comes from, and where the absorbing layers begin. */
