@@ -2,7 +2,8 @@
  * Complex amplitudes of exp(+i omega t); lengths in cells, H times the impedance of vacuum. E_x of cell (i, j, k) is at
  * (i + 1/2, j, k), ..., H_x at (i, j + 1/2, k + 1/2), ...; d_x, d_y, d_z are differences of neighbours.
  *
- *   H' = t H - c curl E     with t, c of the depth in the absorbing layers                                    (1)
+ *   H' = t H - c curl E     with t, c of the depth in the absorbing layers, where MAGNETIC also of the
+ *                           materials beside the face that H stands on                                      (1)
  *   E' = t E + c curl H     with t, c of the materials around the edge of the grid and of that depth          (2)
  *   In absorbing layers (split-field PML, Berenger 1994) a component F is the sum of two parts, each driven by
  *   one of the two differences of its curl, with t and c of the depth along that difference's axis:
@@ -12,13 +13,13 @@
  *   Light comes from SOURCE_PLANE, a plane of E, above which H and E are the scattered field, below the total
  *   one: differences across it include the incident field                                                     (4)
  *   or (VOLUME) E and H are the scattered field everywhere, and the structure radiates,
- *   E' = ... + c contrast E_incident,   contrast = -i omega h / c_0 (eps - eps_above)                         (5)
- *   or (CURRENT) given currents do,  E' = ... - c h Z_0 J                                                     (5a)
+ *   E' = ... + c contrast E_incident,   contrast = -i omega h / c_0 (eps - eps_above), H by mu in this way    (5)
+ *   or given currents do,  CURRENT = 1: E' = ... - c h Z_0 J,   CURRENT = 2: H' = ... - c h M                 (5a)
  *
  * Sides are periodic (BLOCH: but for a phase), or absorbing with a metal wall behind (PML_SIDES). At the top lies an
- * absorbing layer, at the bottom another (PML_BOTTOM) or a metal wall. Tables of t and c: for E in the order class of
- * materials, depth; for H in the order depth. With MAPPED, where the index of every cell is given, an edge holds the
- * number of its row in the table, else that of its class. */
+ * absorbing layer, at the bottom another (PML_BOTTOM) or a metal wall. Tables of t and c: in the order class of
+ * materials, depth; without magnetic materials H has one class. With MAPPED, where the index of every cell is given,
+ * edges and faces hold the number of their row in the table, else that of their class. */
 #if MAPPED
 typedef int edge_t;
 #define ROW_OF(edge) (edge)
@@ -129,15 +130,28 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 #define INCIDENT(value, i, j) (value)
 #endif
 
-/* Parameters of the source. Volume source: the incident wave along z, its amplitudes along x and y. Source plane: the
- * incident E in it, for H, and the incident H half a cell above, for E. */
+/* Where MAGNETIC, H knows the classes of faces. */
+#if MAGNETIC
+#define FACE_PARAMETER , global const edge_t *restrict face
+#define FACE , face
+#define FACE_ROW(at) ROW_OF(face[at])
+#else
+#define FACE_PARAMETER
+#define FACE
+#define FACE_ROW(at) 0
+#endif
+
+/* Parameters of the source. Volume source: the incident wave along z, E of all planes, then H half a cell above them;
+ * its amplitudes along x and y. Source plane: the incident E in it, for H, and the incident H half a cell above, for E.
+ * FUSED_...: both. What a source does not have is empty. */
+#define ADD_CURRENT(f, class_x, class_y, class_z)                                               \
+    f.x = f.x + drive * times(coefficients[2 * class_x + 1], current[at]);                      \
+    f.y = f.y + drive * times(coefficients[2 * class_y + 1], current[at + PLANE]);              \
+    f.z = f.z + drive * times(coefficients[2 * class_z + 1], current[at + 2 * PLANE]);
 #if VOLUME
 #define WAVE_PARAMETERS , global const real2 *restrict wave, real wave_x, real wave_y
 #define SOURCE_E_PARAMETERS , global const real2 *restrict contrast WAVE_PARAMETERS
 #define SOURCE_E , contrast, wave, wave_x, wave_y
-#define SOURCE_H_PARAMETERS
-#define SOURCE_H
-#define ADD_INCIDENT(difference_x, difference_y)
 #define ADD_RADIATION(e, class_x, class_y, class_z)                                                            \
     e.x = e.x + wave_x * times(coefficients[2 * class_x + 1], times(contrast[edge[at]], wave[z]));                     \
     e.y = e.y + wave_y * times(coefficients[2 * class_y + 1], times(contrast[edge[at + PLANE]], wave[z]));
@@ -145,34 +159,70 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
     e.x = e.x + wave_x * wave[z];       \
     e.y = e.y + wave_y * wave[z];
 #define ROW_RADIATES(row) row_radiates(edge + (row), contrast, end)
+#if MAGNETIC
+#define SOURCE_H_PARAMETERS , global const real2 *restrict contrast_H WAVE_PARAMETERS
+#define SOURCE_H , contrast_H, wave, wave_x, wave_y
+#define FUSED_PARAMETERS , global const real2 *restrict contrast_H SOURCE_E_PARAMETERS
+#define ADD_RADIATION_H(h, class_x, class_y, class_z)                                                           \
+    h.x = h.x + wave_y * times(coefficients[2 * class_x + 1], times(contrast_H[face[at]], wave[GNZ + z]));      \
+    h.y = h.y - wave_x * times(coefficients[2 * class_y + 1], times(contrast_H[face[at + PLANE]], wave[GNZ + z]));
+#define ROW_RADIATES_H(row) row_radiates(face + (row), contrast_H, end)
+#else
+#define SOURCE_H_PARAMETERS
+#define SOURCE_H
+#define FUSED_PARAMETERS SOURCE_E_PARAMETERS
+#endif
 #elif CURRENT
-#define WAVE_PARAMETERS
-#define SOURCE_E_PARAMETERS , global const real2 *restrict current, real drive LATERAL_PARAMETER
+#define FUSED_PARAMETERS , global const real2 *restrict current, real drive LATERAL_PARAMETER
+#if CURRENT == 2
+#define SOURCE_E_PARAMETERS LATERAL_PARAMETER
+#define SOURCE_E LATERAL
+#define SOURCE_H_PARAMETERS FUSED_PARAMETERS
+#define SOURCE_H , current, drive LATERAL
+#define ADD_RADIATION_H ADD_CURRENT
+#define ROW_RADIATES_H(row) row_radiates(current + (row), end)
+#else
+#define SOURCE_E_PARAMETERS FUSED_PARAMETERS
 #define SOURCE_E , current, drive LATERAL
 #define SOURCE_H_PARAMETERS LATERAL_PARAMETER
 #define SOURCE_H LATERAL
-#define ADD_INCIDENT(difference_x, difference_y)
-#define ADD_RADIATION(e, class_x, class_y, class_z)                                             \
-    e.x = e.x + drive * times(coefficients[2 * class_x + 1], current[at]);                      \
-    e.y = e.y + drive * times(coefficients[2 * class_y + 1], current[at + PLANE]);              \
-    e.z = e.z + drive * times(coefficients[2 * class_z + 1], current[at + 2 * PLANE]);
-#define ADD_WAVE(e, z)
+#define ADD_RADIATION ADD_CURRENT
 #define ROW_RADIATES(row) row_radiates(current + (row), end)
+#endif
 #else
-#define WAVE_PARAMETERS
 #define SOURCE_E_PARAMETERS SOURCE_H_PARAMETERS
 #define SOURCE_E SOURCE_H
 #define SOURCE_H_PARAMETERS , real x_re, real x_im, real y_re, real y_im LATERAL_PARAMETER
 #define SOURCE_H , x_re, x_im, y_re, y_im LATERAL
+#define FUSED_PARAMETERS                                                                                            \
+    , real e_x_re, real e_x_im, real e_y_re, real e_y_im, real h_x_re, real h_x_im, real h_y_re,                    \
+        real h_y_im LATERAL_PARAMETER
+#define FUSED_H , e_x_re, e_x_im, e_y_re, e_y_im LATERAL
+#define FUSED_E , h_x_re, h_x_im, h_y_re, h_y_im LATERAL
 #define ADD_INCIDENT(difference_x, difference_y)                                \
     if (z == SOURCE_PLANE) {                                                    \
         difference_x = difference_x + INCIDENT((real2)(x_re, x_im), x, y);      \
         difference_y = difference_y + INCIDENT((real2)(y_re, y_im), x, y);      \
     }
+#endif
+#ifndef ADD_INCIDENT
+#define FUSED_H SOURCE_H
+#define FUSED_E SOURCE_E
+#define ADD_INCIDENT(difference_x, difference_y)
+#endif
+#ifndef ADD_RADIATION
 #define ADD_RADIATION(e, class_x, class_y, class_z)
-#define ADD_WAVE(e, z)
 #define ROW_RADIATES(row) 0
 #endif
+#ifndef ADD_RADIATION_H
+#define ADD_RADIATION_H(h, class_x, class_y, class_z)
+#define ROW_RADIATES_H(row) 0
+#endif
+#if !VOLUME
+#define WAVE_PARAMETERS
+#define ADD_WAVE(e, z)
+#endif
+#define H_PARAMETERS FACE_PARAMETER SOURCE_H_PARAMETERS
 
 /* ------------------------------------------------------------------------------------------------ one cell */
 
@@ -180,7 +230,7 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
  * the grid. */
 static inline vector update_H(global const real2 *E, global const real2 *H, global const real2 *part,
                               global const real2 *coefficients, index_t at, int i, int j, int x, int y, int z, vector e,
-                              vector above, vector *parts SOURCE_H_PARAMETERS)
+                              vector above, vector *parts H_PARAMETERS)
 {
     const index_t east = EAST(i, at), north = NORTH(j, at);
     const vector h = load_vector(H, at);
@@ -191,12 +241,15 @@ static inline vector update_H(global const real2 *E, global const real2 *H, glob
     real2 dz_ex = above.x - e.x, dz_ey = above.y - e.y;
     ADD_INCIDENT(dz_ex, dz_ey)
     const int3 d = depths(OF_H, x, y, z);
+    const int class_x = FACE_ROW(at), class_y = FACE_ROW(at + PLANE), class_z = FACE_ROW(at + 2 * PLANE);
     vector new;
-    new.x = update_component(h.x, dz_ey, e.z - e_z_north, coefficients, d.z, d.y, d.z + d.y, part, at, &parts->x);
-    new.y = update_component(h.y, -dz_ex, e_z_east - e.z, coefficients, d.z, d.x, d.z + d.x, part, at + PLANE,
-                             &parts->y);
-    new.z = update_component(h.z, e.y - e_y_east, e_x_north - e.x, coefficients, d.x, d.y, d.x + d.y, part,
-                             at + 2 * PLANE, &parts->z);
+    new.x = update_component(h.x, dz_ey, e.z - e_z_north, coefficients, class_x + d.z, class_x + d.y, d.z + d.y, part,
+                             at, &parts->x);
+    new.y = update_component(h.y, -dz_ex, e_z_east - e.z, coefficients, class_y + d.z, class_y + d.x, d.z + d.x, part,
+                             at + PLANE, &parts->y);
+    new.z = update_component(h.z, e.y - e_y_east, e_x_north - e.x, coefficients, class_z + d.x, class_z + d.y,
+                             d.x + d.y, part, at + 2 * PLANE, &parts->z);
+    ADD_RADIATION_H(new, class_x, class_y, class_z)
     return new;
 }
 
@@ -231,13 +284,13 @@ static inline vector update_E(vector e, global const edge_t *edge, global const 
 /* ------------------------------------------------------------------------------------------------ two passes */
 
 static inline void step_cell_H(global const real2 *E, global const real2 *coefficients, global real2 *H,
-                               global real2 *part, int i, int j, int k SOURCE_H_PARAMETERS)
+                               global real2 *part, int i, int j, int k H_PARAMETERS)
 {
     const int x = X0 + i, y = Y0 + j, z = Z0 + k;
     const index_t at = AT3(i, j, k);
     vector parts;
     const vector new = update_H(E, H, part, coefficients, at, i, j, x, y, z, load_vector(E, at), load_above(E, at, z),
-                                &parts SOURCE_H);
+                                &parts FACE SOURCE_H);
     STORE_VECTOR(H, at, new)
     STORE_PARTS(part, at, parts, depths(OF_H, x, y, z))
 }
@@ -265,10 +318,10 @@ static inline void step_cell_E(global const real2 *H, global const edge_t *edge,
 }
 
 kernel void maxwell_H(global const real2 *restrict E, global const real2 *restrict coefficients, global real2 *H,
-                      global real2 *part SOURCE_H_PARAMETERS)
+                      global real2 *part H_PARAMETERS)
 {
     CELL3(i, j, k);
-    step_cell_H(E, coefficients, H, part, i, j, k SOURCE_H);
+    step_cell_H(E, coefficients, H, part, i, j, k FACE SOURCE_H);
 }
 
 kernel void maxwell_E(global const real2 *restrict H, global const edge_t *restrict edge,
@@ -309,184 +362,6 @@ kernel void maxwell_maxima(global const acc *restrict partials, global real *res
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ two passes by rows
- *
- * A work-group does a block by itself, row by row, in vectors: PoCL 5.0 and 6.0 don't make any of loops (lanes.h).
- * A loop goes along cells with the same coefficients, without a side, source or radiation; others are done one by one.
- * The arithmetic is that of the other kernels, bit for bit. */
-
-/* Cells along x that may go in loops: neither at an end of the box's rows nor in an absorbing side. */
-#define LOOPS_FROM max(block_first(), PML_SIDES ? PML_CELLS + 1 - X0 : 1)
-#define LOOPS_TO min(min(block_first() + BLOCK_NX, NX - 1), PML_SIDES ? GNX - PML_CELLS - 1 - X0 : NX)
-
-/* Real and imaginary parts lie beside each other: vectors of them, and a cell at a time at the end of a stretch. */
-#if REAL_BYTES == 8
-typedef double8 reals;
-#define REALS_AT(f, offset) vload8(0, (f) + 2 * i + (offset))
-#define STORE_REALS(value, f) vstore8(value, 0, (f) + 2 * i)
-#define OTHER_PARTS(v) (v).s10325476
-#define SIGNS (reals)(-1, 1, -1, 1, -1, 1, -1, 1)
-#else
-typedef float16 reals;
-#define REALS_AT(f, offset) vload16(0, (f) + 2 * i + (offset))
-#define STORE_REALS(value, f) vstore16(value, 0, (f) + 2 * i)
-#define OTHER_PARTS(v) (v).s1032547698badcfe
-#define SIGNS (reals)(-1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1)
-#endif
-#define CELLS_OF_REALS (32 / REAL_BYTES)
-#define TIMES_REALS(a, v) ((a).x * (v) + (a).y * SIGNS * OTHER_PARTS(v))
-#define PAIR_AT(f, offset) vload2(0, (f) + 2 * i + (offset))
-#define STORE_PAIR(value, f) vstore2(value, 0, (f) + 2 * i)
-
-/* (1) or (2) for cells i ... to - 1 of a row, so many at a time. FIRST and SECOND: the two differences, by macros with
- * the macro that loads. */
-#define ROW_UNSPLIT(cells, type, LOAD, TIMES, STORE, old, FIRST, SECOND)          \
-    for (; i + (cells) <= to; i += (cells)) {                                     \
-        const type d = FIRST(LOAD) + SECOND(LOAD), o = LOAD(old, 0);              \
-        STORE(TIMES(t, o) + TIMES(c, d), old);                                    \
-    }
-
-/* (3) */
-#define ROW_SPLIT(cells, type, LOAD, TIMES, STORE, old, part, FIRST, SECOND)      \
-    for (; i + (cells) <= to; i += (cells)) {                                     \
-        const type f = FIRST(LOAD), s = SECOND(LOAD), p = LOAD(part, 0);          \
-        const type o = LOAD(old, 0) - p;                                          \
-        const type first_part = TIMES(t, p) + TIMES(c, f);                        \
-        STORE(first_part, part);                                                  \
-        STORE(first_part + (TIMES(t2, o) + TIMES(c2, s)), old);                   \
-    }
-
-/* One component of a stretch, with the coefficients at `first` and `second` for the two differences. */
-#define ROW_COMPONENT(old, part, split, first, second, FIRST, SECOND)                                                  \
-    {                                                                                                                  \
-        const real2 t = coefficients[2 * (first)], c = coefficients[2 * (first) + 1];                                  \
-        int i = from;                                                                                                  \
-        if (split) {                                                                                                   \
-            const real2 t2 = coefficients[2 * (second)], c2 = coefficients[2 * (second) + 1];                          \
-            ROW_SPLIT(CELLS_OF_REALS, reals, REALS_AT, TIMES_REALS, STORE_REALS, old, part, FIRST, SECOND)             \
-            ROW_SPLIT(1, real2, PAIR_AT, times, STORE_PAIR, old, part, FIRST, SECOND)                                  \
-        } else {                                                                                                       \
-            ROW_UNSPLIT(CELLS_OF_REALS, reals, REALS_AT, TIMES_REALS, STORE_REALS, old, FIRST, SECOND)                 \
-            ROW_UNSPLIT(1, real2, PAIR_AT, times, STORE_PAIR, old, FIRST, SECOND)                                      \
-        }                                                                                                              \
-    }
-
-/* The differences of (1) and (2): along z (of a z component along x), and along the other axis. */
-#define H_X_FIRST(LOAD) (LOAD(ey, 2 * SLICE) - LOAD(ey, 0))
-#define H_X_SECOND(LOAD) (LOAD(ez, 0) - LOAD(ez, 2 * PITCH))
-#define H_Y_FIRST(LOAD) -(LOAD(ex, 2 * SLICE) - LOAD(ex, 0))
-#define H_Y_SECOND(LOAD) (LOAD(ez, 2) - LOAD(ez, 0))
-#define H_Z_FIRST(LOAD) (LOAD(ey, 0) - LOAD(ey, 2))
-#define H_Z_SECOND(LOAD) (LOAD(ex, 2 * PITCH) - LOAD(ex, 0))
-#define E_X_FIRST(LOAD) -(LOAD(hy, 0) - LOAD(hy, -2 * SLICE))
-#define E_X_SECOND(LOAD) (LOAD(hz, 0) - LOAD(hz, -2 * PITCH))
-#define E_Y_FIRST(LOAD) (LOAD(hx, 0) - LOAD(hx, -2 * SLICE))
-#define E_Y_SECOND(LOAD) (LOAD(hz, -2) - LOAD(hz, 0))
-#define E_Z_FIRST(LOAD) (LOAD(hy, 0) - LOAD(hy, -2))
-#define E_Z_SECOND(LOAD) (LOAD(hx, -2 * PITCH) - LOAD(hx, 0))
-
-/* The reals of row j, k of a component, from its first cell on. */
-#define READ(f, component) ((global const real *)(f) + 2 * (AT3(0, j, k) + (component)*PLANE))
-#define ROW(f, component) ((global real *)(f) + 2 * (AT3(0, j, k) + (component)*PLANE))
-
-kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *restrict coefficients,
-                           global real2 *restrict H, global real2 *restrict part SOURCE_H_PARAMETERS)
-{
-    const int k = block_k(), z = Z0 + k, dz = DEPTH_Z(OF_H, z), end = min(block_first() + BLOCK_NX, NX);
-    const int rows = get_local_id(0) == 0 ? min(block_top() + BLOCK_NY, NY) : 0;
-    for (int j = block_top(); j < rows; j++) {
-        const int dy = DEPTH_Y(OF_H, Y0 + j);
-        const int special = z == GNZ - 1 || z == SOURCE_PLANE || dy > 0 || j == NY - 1;
-        const int from = special ? end : min(LOOPS_FROM, end), to = special ? end : max(LOOPS_TO, from);
-        for (int i = block_first(); i < from; i++)
-            step_cell_H(E, coefficients, H, part, i, j, k SOURCE_H);
-        if (from < to) {
-            global const real *restrict ex = READ(E, 0), *restrict ey = READ(E, 1), *restrict ez = READ(E, 2);
-            global real *restrict hx = ROW(H, 0), *restrict hy = ROW(H, 1), *restrict hz = ROW(H, 2);
-            global real *restrict px = ROW(part, 0), *restrict py = ROW(part, 1);
-            ROW_COMPONENT(hx, px, dz > 0, dz, 0, H_X_FIRST, H_X_SECOND)
-            ROW_COMPONENT(hy, py, dz > 0, dz, 0, H_Y_FIRST, H_Y_SECOND)
-            ROW_COMPONENT(hz, px, 0, 0, 0, H_Z_FIRST, H_Z_SECOND)
-        }
-        for (int i = to; i < end; i++)
-            step_cell_H(E, coefficients, H, part, i, j, k SOURCE_H);
-    }
-}
-
-/* Where the stretch of cells with the class of cell i ends. */
-static inline int stretch_end(global const edge_t *edge, int i, int end)
-{
-    const edge_t class = edge[i];
-#if !MAPPED
-    const ulong eight = (ulong)class * 0x0101010101010101UL;
-    while (i + 8 <= end && as_ulong(vload8(0, edge + i)) == eight)
-        i += 8;
-#endif
-    while (i < end && edge[i] == class)
-        i++;
-    return i;
-}
-
-#if VOLUME
-/* Whether an edge along x or y of cells block_first() ... end - 1 of a row radiates (5). */
-static inline int row_radiates(global const edge_t *edge, global const real2 *contrast, int end)
-{
-    int radiates = 0;
-    for (int component = 0; component < 2; component++, edge += PLANE)
-        for (int i = block_first(); i < end && !radiates; i = stretch_end(edge, i, end))
-            radiates = contrast[edge[i]].x != 0 || contrast[edge[i]].y != 0;
-    return radiates;
-}
-#endif
-
-#if CURRENT
-/* Whether such a row has a current (5a). */
-static inline int row_radiates(global const real2 *current, int end)
-{
-    int radiates = 0;
-    for (int component = 0; component < 3; component++, current += PLANE)
-        for (int i = block_first(); i < end && !radiates; i++)
-            radiates = current[i].x != 0 || current[i].y != 0;
-    return radiates;
-}
-#endif
-
-/* One component of a row: stretches of one class in loops. */
-#define E_COMPONENT(component, old, part, split, depth, FIRST, SECOND)                                            \
-    for (int from = loops_from, to; from < loops_to; from = to) {                                                 \
-        global const edge_t *classes = edge + AT3(0, j, k) + (component)*PLANE;                                    \
-        const int class = ROW_OF(classes[from]);                                                                  \
-        to = stretch_end(classes, from, loops_to);                                                                \
-        ROW_COMPONENT(old, part, split, class + (depth), class, FIRST, SECOND)                                    \
-    }
-
-kernel void maxwell_E_rows(global const real2 *restrict H, global const edge_t *restrict edge,
-                           global const real2 *restrict coefficients, global real2 *restrict E,
-                           global real2 *restrict part SOURCE_E_PARAMETERS)
-{
-    const int k = block_k(), z = Z0 + k, dz = DEPTH_Z(OF_E, z), end = min(block_first() + BLOCK_NX, NX);
-    const int rows = get_local_id(0) == 0 ? min(block_top() + BLOCK_NY, NY) : 0;
-    vector old, next;
-    for (int j = block_top(); j < rows; j++) {
-        const int dy = DEPTH_Y(OF_E, Y0 + j);
-        const int special = z == 0 || z == SOURCE_PLANE || dy > 0 || j == 0 || ROW_RADIATES(AT3(0, j, k));
-        const int loops_from = special ? end : min(LOOPS_FROM, end);
-        const int loops_to = special ? end : max(LOOPS_TO, loops_from);
-        for (int i = block_first(); i < loops_from; i++)
-            step_cell_E(H, edge, coefficients, E, part, i, j, k, &old, &next SOURCE_E);
-        if (loops_from < loops_to) {
-            global const real *restrict hx = READ(H, 0), *restrict hy = READ(H, 1), *restrict hz = READ(H, 2);
-            global real *restrict ex = ROW(E, 0), *restrict ey = ROW(E, 1), *restrict ez = ROW(E, 2);
-            global real *restrict px = ROW(part, 0), *restrict py = ROW(part, 1);
-            E_COMPONENT(0, ex, px, dz > 0, dz, E_X_FIRST, E_X_SECOND)
-            E_COMPONENT(1, ey, py, dz > 0, dz, E_Y_FIRST, E_Y_SECOND)
-            E_COMPONENT(2, ez, px, 0, 0, E_Z_FIRST, E_Z_SECOND)
-        }
-        for (int i = loops_to; i < end; i++)
-            step_cell_E(H, edge, coefficients, E, part, i, j, k, &old, &next SOURCE_E);
-    }
-}
-
 /* |E| of the total field. */
 kernel void maxwell_norm(global const real2 *restrict E, global real *restrict norm WAVE_PARAMETERS)
 {
@@ -504,24 +379,13 @@ kernel void maxwell_norm(global const real2 *restrict E, global real *restrict n
  * and row belong to the neighbouring tiles; then the new E, with H of neighbours from local memory, of the layer below
  * from registers. Other tiles still read the old fields, so the new ones go to other buffers. Same arithmetic. */
 #define LEVELS (REAL_BYTES == 8 ? 1 : 2) /* layers of H in local memory: two save a barrier, where they fit */
-#if VOLUME || CURRENT
-#define FUSED_PARAMETERS SOURCE_E_PARAMETERS
-#define FUSED_H SOURCE_H
-#define FUSED_E SOURCE_E
-#else
-#define FUSED_PARAMETERS                                                                                            \
-    , real e_x_re, real e_x_im, real e_y_re, real e_y_im, real h_x_re, real h_x_im, real h_y_re,                    \
-        real h_y_im LATERAL_PARAMETER
-#define FUSED_H , e_x_re, e_x_im, e_y_re, e_y_im LATERAL
-#define FUSED_E , h_x_re, h_x_im, h_y_re, h_y_im LATERAL
-#endif
 
 kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 maxwell_fused(global const real2 *restrict E, global const real2 *restrict H, global const real2 *restrict part_E,
               global const real2 *restrict part_H, global const edge_t *restrict edge,
               global const real2 *restrict coefficients_E, global const real2 *restrict coefficients_H,
               global real2 *restrict new_E, global real2 *restrict new_H, global real2 *restrict new_part_E,
-              global real2 *restrict new_part_H FUSED_PARAMETERS)
+              global real2 *restrict new_part_H FACE_PARAMETER FUSED_PARAMETERS)
 {
     local real2 level_x[LEVELS][TILE_Y][TILE_X], level_y[LEVELS][TILE_Y][TILE_X], level_z[LEVELS][TILE_Y][TILE_X];
     const int column = (int)get_local_id(0), row = (int)get_local_id(1);
@@ -541,7 +405,7 @@ maxwell_fused(global const real2 *restrict E, global const real2 *restrict H, gl
             const vector above = load_above(E, at, z);
             e = k < first ? load_vector(E, at) : next_e;
             next_e = above;
-            h = update_H(E, H, part_H, coefficients_H, at, i, j, x, y, z, e, above, &parts FUSED_H);
+            h = update_H(E, H, part_H, coefficients_H, at, i, j, x, y, z, e, above, &parts FACE FUSED_H);
             if (own && k >= first) {
                 STORE_VECTOR(new_H, at, h)
                 STORE_PARTS(new_part_H, at, parts, depths(OF_H, x, y, z))
@@ -565,94 +429,6 @@ maxwell_fused(global const real2 *restrict E, global const real2 *restrict H, gl
         below = h;
         if (LEVELS == 1)
             barrier(CLK_LOCAL_MEM_FENCE);
-    }
-}
-#endif
-
-#if ANDERSON_DEPTH
-/* ------------------------------------------------------------------------------------------------ acceleration
- *
- * Anderson (1965), restarted: `history` holds ANDERSON_DEPTH differences U_l of successive states and the last state X.
- * Components of a state are those of E, H and the parts of both, one after the other.
- *   gram(row, column) = sum over cells of conj(U_column) U_row,   new state = X - sum over l of weight_l U_l    (6) */
-#define PART_COUNT (PML_SIDES ? 3 : 2)
-#define COMPONENTS (6 + 2 * PART_COUNT)
-#define HISTORY(slot, c) history[(long)((slot)*COMPONENTS + (c)) * PLANE + at]
-
-/* Component c of the state of a cell. */
-#define STATE(c)                                         \
-    *((c) < 3                ? &E[at + (c)*PLANE]        \
-      : (c) < 6              ? &H[at + ((c)-3) * PLANE]  \
-      : (c) < 6 + PART_COUNT ? &part_E[at + ((c)-6) * PLANE] \
-                             : &part_H[at + ((c)-6 - PART_COUNT) * PLANE])
-
-/* Stores the state as the last one and, unless slot is -1, its difference to the one before. */
-kernel void maxwell_anderson_store(global const real2 *restrict E, global const real2 *restrict H,
-                                   global const real2 *restrict part_E, global const real2 *restrict part_H,
-                                   global real2 *restrict history, int slot)
-{
-    CELL3(i, j, k);
-    const index_t at = AT3(i, j, k);
-    for (int c = 0; c < COMPONENTS; c++) {
-        const real2 x = STATE(c);
-        if (slot >= 0)
-            HISTORY(slot, c) = x - HISTORY(ANDERSON_DEPTH, c);
-        HISTORY(ANDERSON_DEPTH, c) = x;
-    }
-}
-
-/* (6): real and imaginary parts of gram(row, from), gram(row, from + 1), ... by block; then sums over all blocks. */
-kernel void maxwell_anderson_gram(global const real2 *restrict history, int row, int from,
-                                  global acc *restrict partials)
-{
-    local acc re[GRAM_COLUMNS][LANES], im[GRAM_COLUMNS][LANES];
-    for (int m = 0; m < GRAM_COLUMNS; m++) {
-        CLEAR_LANES(re[m]);
-        CLEAR_LANES(im[m]);
-    }
-    FOR_CELLS(1, i, j, lane) {
-        const index_t at = AT3(i, j, block_k());
-        real a[GRAM_COLUMNS] = { 0 }, b[GRAM_COLUMNS] = { 0 };
-        for (int c = 0; c < COMPONENTS; c++) {
-            const real2 u = HISTORY(row, c);
-            for (int m = 0; m < GRAM_COLUMNS; m++) {
-                const real2 v = HISTORY(min(from + m, row), c);
-                a[m] = a[m] + (v.x * u.x + v.y * u.y);
-                b[m] = b[m] + (v.x * u.y - v.y * u.x);
-            }
-        }
-        for (int m = 0; m < GRAM_COLUMNS; m++) {
-            re[m][lane] += a[m];
-            im[m][lane] += b[m];
-        }
-    }
-    for (int m = 0; m < GRAM_COLUMNS; m++) {
-        put_partial_sum(partials, 2 * m, re[m]);
-        put_partial_sum(partials, 2 * m + 1, im[m]);
-    }
-}
-
-kernel void maxwell_anderson_gram_sum(global const acc *restrict sums, int row, int from, global real *restrict gram)
-{
-    local acc scratch[FINISH_LANES];
-    for (int m = 0; m < 2 * GRAM_COLUMNS; m++) {
-        const acc sum = total_sum(sums, m, scratch);
-        if (get_local_id(0) == 0 && from + m / 2 <= row)
-            gram[2 * (row * ANDERSON_DEPTH + from) + m] = sum;
-    }
-}
-
-kernel void maxwell_anderson_update(global const real2 *restrict history, global const real2 *restrict weights,
-                                    global real2 *restrict E, global real2 *restrict H, global real2 *restrict part_E,
-                                    global real2 *restrict part_H)
-{
-    CELL3(i, j, k);
-    const index_t at = AT3(i, j, k);
-    for (int c = 0; c < COMPONENTS; c++) {
-        real2 x = HISTORY(ANDERSON_DEPTH, c);
-        for (int l = 1; l < ANDERSON_DEPTH; l++)
-            x = x - times(weights[l], HISTORY(l, c));
-        STATE(c) = x;
     }
 }
 #endif

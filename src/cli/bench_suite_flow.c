@@ -239,6 +239,17 @@ static bn_status cavity_1(const bn_suite *s) { return cavity(s, 1); }
 static bn_status cavity_100(const bn_suite *s) { return cavity(s, 100); }
 static bn_status cavity_3333(const bn_suite *s) { return cavity(s, 3333); }
 
+/* How the flow comes to rest, in some 100 points of its series: step, time, residual. */
+static bn_status add_history(const bn_suite *s, const bn_suite_run *r)
+{
+    bn_csv_table t;
+    bn_status st = bn_suite_run_table(s, r, "series.csv", &t);
+    for (size_t i = 0; st == BN_OK && i < t.rows; i += 1 + t.rows / 100)
+        st = bn_suite_point(s, "residual", t.values[i * t.columns + 1], (double)NAN, t.values[i * t.columns + 2], "");
+    bn_csv_table_free(&t);
+    return st;
+}
+
 /* A case of ours that does what the study shows, on `nodes` for each level, and a result beside its closed form. */
 static bn_status experiment(const bn_suite *s, const char *name, const char *const nodes[3], const char *set,
                             const char *result, double expected)
@@ -250,6 +261,8 @@ static bn_status experiment(const bn_suite *s, const char *name, const char *con
     bn_status st = bn_suite_simulate(s, name, bn_suite_case(path), sets, &r);
     if (st == BN_OK)
         st = bn_suite_add(s, s->level ? expected : (double)NAN, bn_suite_result(&r, result), "", "%s", result);
+    if (st == BN_OK)
+        st = add_history(s, &r);
     if (st == BN_OK)
         st = bn_suite_show(s, &r, "temperature", "temperature");
     if (st == BN_OK)
@@ -290,6 +303,7 @@ static bn_status diffusion(const bn_suite *s)
 #define CAVITY_NOTE                                                                                             \
     "The study shows pictures alone; the published column is the steady solution extrapolated from 128 to 512 " \
     "intervals."
+#define HISTORY .x_label = "time [s]", .y_label = "largest change in a unit of time", .log_y = true
 #define POINTS .x_label = "unknowns", .y_label = "GFLOP/s", .log_x = true, .note = PRODUCTS_NOTE
 #define PROFILES .x_label = "place [m]", .y_label = "velocity [m/s]", .note = CAVITY_NOTE
 const bn_suite_table bn_suite_flow[] = {
@@ -315,8 +329,8 @@ const bn_suite_table bn_suite_flow[] = {
       .x_label = "place [m]",
       .y_label = "velocity [m/s]",
       .note = "Printed as 3.333 in the study, which its series 1, 100 and the picture contradict." },
-    { .id = "channel", .title = "Channel flow between hot walls", .run = channel },
-    { .id = "mixing", .title = "Mixing of two streams", .run = mixing },
-    { .id = "diffusion", .title = "Diffusion around a hot block", .run = diffusion },
+    { .id = "channel", .title = "Channel flow between hot walls", .run = channel, HISTORY },
+    { .id = "mixing", .title = "Mixing of two streams", .run = mixing, HISTORY },
+    { .id = "diffusion", .title = "Diffusion around a hot block", .run = diffusion, HISTORY },
     { 0 },
 };

@@ -81,7 +81,7 @@ static const option_row rows[] = {
     { "precision", 0, PRECISION, "P", 0, BN_CMD_VERIFY | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
       "single, double, or both (verify; without it both); bench: that one alone" },
     { "profile", 0, FLAG, NULL, AT(run.profile), BN_CMD_RUN, false,
-      "time every kernel, print a table, write trace.json" },
+      "time every kernel, print a table (not with --quiet), write trace.json" },
     { "force", 0, FLAG, NULL, AT(run.force), BN_CMD_RUN | BN_CMD_SWEEP, false,
       "overwrite results; run although the self-test differs" },
     { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT | BN_CMD_COMPARE, false, "only this array or column" },

@@ -455,7 +455,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
         r.stepping = true;
         st = loop(&r);
         finish(&r, &st);
-        if (desc->profile && r.device && first)
+        if (desc->profile && !desc->quiet && r.device && first)
             bn_report_profile(r.sim, r.summary.bandwidth);
         if (desc->profile && r.device && first && r.folder && st != BN_DEVICE)
             then(&r, &st, bn_trace_write(ctx, r.device, r.folder));

@@ -60,7 +60,8 @@ static void fill_record(const maxwell_model *m, bool magnetic, const uint32_t at
         const int component = part / 2, along = derivative[part];
         const double *update; /* t and c */
         if (magnetic) {
-            update = m->t.of[MAXWELL_UPDATE_H] + 4 * (size_t)maxwell_depth_H(m, along, at[along]);
+            const size_t class = m->structure.face ? m->structure.face[(size_t)component * maxwell_cells(m) + here] : 0;
+            update = m->t.of[MAXWELL_UPDATE_H] + 4 * (class * levels + (size_t)maxwell_depth_H(m, along, at[along]));
         } else {
             if (component < 2 && at[2] == 0) /* tangential, on the metal wall behind the bottom */
                 continue;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EXCHANGE_GONE                                                                   \
@@ -73,18 +74,19 @@ static const bn_kernel_desc kernels[] = {
 };
 
 /* The constants of the kernels: what is fixed over a run. m: the model, s: the state. */
-#define MAXWELL_CONSTANTS(X)                                                                                  \
-    X(PML_CELLS, m->pml.cells, "thickness of the absorbing layers")                                           \
-    X(PML_BOTTOM, m->pml.bottom, "whether the bottom is an absorbing layer, else a metal wall")               \
-    X(PML_SIDES, m->pml.sides, "whether the sides are absorbing layers, else periodic")                       \
-    X(BLOCH, m->light.bloch, "the sides are periodic but for a phase")                                        \
-    X(VOLUME, m->light.volume, "E and H are the scattered field, the structure radiates")                     \
-    X(CURRENT, m->light.current, "the currents of a field radiate")                                           \
-    X(MAPPED, m->structure.mapped, "edges have rows of their own in the table of E")                          \
-    X(SOURCE_PLANE, m->light.volume || m->light.current ? -1 : (long long)m->light.source,                    \
-      "plane of E, above which E and H are the scattered field")                                              \
-    X(FUSED, s->config.sweep == MAXWELL_FUSED, "the kernel that advances H and E in one sweep")               \
-    X(ANDERSON_DEPTH, s->anderson.on ? s->anderson.depth : 0, "states of a cycle of Anderson's acceleration") \
+#define MAXWELL_CONSTANTS(X)                                                                                     \
+    X(PML_CELLS, m->pml.cells, "thickness of the absorbing layers")                                              \
+    X(PML_BOTTOM, m->pml.bottom, "whether the bottom is an absorbing layer, else a metal wall")                  \
+    X(PML_SIDES, m->pml.sides, "whether the sides are absorbing layers, else periodic")                          \
+    X(BLOCH, m->light.bloch, "the sides are periodic but for a phase")                                           \
+    X(VOLUME, m->light.volume, "E and H are the scattered field, the structure radiates")                        \
+    X(CURRENT, m->light.current + m->light.magnetic, "1: the currents of a field radiate, 2: they are magnetic") \
+    X(MAGNETIC, m->structure.magnetic, "faces have rows of their own in the table of H")                         \
+    X(MAPPED, m->structure.mapped, "edges have rows of their own in the table of E")                             \
+    X(SOURCE_PLANE, m->light.volume || m->light.current ? -1 : (long long)m->light.source,                       \
+      "plane of E, above which E and H are the scattered field")                                                 \
+    X(FUSED, s->config.sweep == MAXWELL_FUSED, "the kernel that advances H and E in one sweep")                  \
+    X(ANDERSON_DEPTH, s->anderson.on ? s->anderson.depth : 0, "states of a cycle of Anderson's acceleration")    \
     X(GRAM_COLUMNS, MAXWELL_COLUMNS, "differences that a launch multiplies with another one")
 
 /* Whether this case launches a kernel; the others are not built. */
@@ -120,9 +122,14 @@ static bn_status plan_fields(const maxwell *s, bn_plan *p)
     if (s->anderson.on)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "history", "", BN_T_REAL2,
                                                   (s->anderson.depth + 1) * s->anderson.components, BN_STATE }));
-    if (s->model.light.current)
+    if (s->model.light.magnetic)
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "M", "V m-2", BN_T_REAL2, 3, BN_STATE }));
+    else if (s->model.light.current)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "J", "A m-2", BN_T_REAL2, 3, BN_STATE }));
-    return bn_plan_field(p, &(bn_field_desc){ "edges", "", s->model.structure.mapped ? BN_T_I32 : BN_T_U8, 3, 0 });
+    const bn_type rows = s->model.structure.mapped ? BN_T_I32 : BN_T_U8;
+    if (s->model.structure.magnetic)
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "faces", "", rows, 3, 0 }));
+    return bn_plan_field(p, &(bn_field_desc){ "edges", "", rows, 3, 0 });
 }
 
 static bn_status plan_kernels(const maxwell *s, bn_plan *p)
@@ -132,7 +139,7 @@ static bn_status plan_kernels(const maxwell *s, bn_plan *p)
     for (const bn_kernel_desc *k = kernels; k->name; k++)
         if (!launches(s, k->name))
             BN_TRY(bn_plan_skip_kernel(p, k->name));
-    return BN_OK;
+    return m->structure.magnetic ? bn_plan_needs(p, "magnetic materials") : BN_OK;
 }
 
 /* The plane of the pictures. */
@@ -150,8 +157,12 @@ static void choose_slice(const bn_case *c, const maxwell_model *m, maxwell_pictu
 
 void maxwell_write_caption(maxwell *s)
 {
-    snprintf(s->picture.caption, sizeof s->picture.caption, "slice at %c = %.4g nm, wavelength in vacuum %.6g nm",
-             "xyz"[s->picture.across], 1e9 * (s->picture.slice + 0.5) * s -> model.h, 1e9 * s->model.t.wavelength);
+    const bool light = s->model.t.wavelength < 1e-5;
+    const char *unit = light ? "nm" : "mm";
+    const double of_it = light ? 1e9 : 1e3;
+    snprintf(s->picture.caption, sizeof s->picture.caption, "slice at %c = %.4g %s, wavelength in vacuum %.6g %s",
+             "xyz"[s->picture.across], of_it * (s->picture.slice + 0.5) * s -> model.h, unit,
+             of_it * s->model.t.wavelength, unit);
 }
 
 /* Where the light comes from, and where the absorbing layers begin. */
@@ -210,7 +221,7 @@ static bn_status plan_notes(const maxwell *s, bn_plan *p)
     double n = 1;
     for (int i = 0; i < m->structure.materials; i++)
         if (m->structure.material[i].used)
-            n = fmax(n, m->structure.material[i].n);
+            n = fmax(n, fabs(maxwell_index(&m->structure.material[i]).re));
     BN_TRY(bn_plan_note(p, "cells a wavelength in vacuum", m->light.wavelength / m->h, ""));
     BN_TRY(bn_plan_note(p, "in the densest material", m->light.wavelength / (n * m->h), ""));
     BN_TRY(bn_plan_note(p, "steps a period", 6.283185307179586 / (m->t.w * m->courant / sqrt(3.0)), ""));
@@ -294,9 +305,28 @@ static bn_status fill_index(void *state, const bn_region *r, void *out)
     for (size_t at = 0; at < bn_region_points(r); at++) {
         size_t p[3];
         bn_region_place(r, at, p);
-        values[at] = maxwell_cell_index(m, (p[2] * m->n[1] + p[1]) * m->n[0] + p[0]);
+        const size_t cell = (p[2] * m->n[1] + p[1]) * m->n[0] + p[0];
+        maxwell_material of = m->structure.material[m->structure.cell[cell]];
+        of.n = maxwell_cell_index(m, cell);
+        values[at] = maxwell_index(&of).re;
     }
     return BN_OK;
+}
+
+/* Classes of edges or faces; with a map, rows of their tables. */
+static bn_status write_rows(bn_sim *sim, bn_field *to, const maxwell_model *m, const uint8_t *class, const int32_t *row)
+{
+    const size_t count = 3 * maxwell_cells(m);
+    if (!m->structure.mapped || row)
+        return bn_field_write(to, row ? (const void *)row : class, row ? count * sizeof *row : count);
+    int32_t *rows = malloc(count * sizeof *rows);
+    if (!rows)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the rows of %zu faces", count);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = class[i] * (m->pml.cells + 1);
+    const bn_status st = bn_field_write(to, rows, count * sizeof *rows);
+    free(rows);
+    return st;
 }
 
 static bn_status init(bn_sim *sim, void *state)
@@ -321,11 +351,13 @@ static bn_status init(bn_sim *sim, void *state)
         s->anderson.history = bn_sim_field(sim, "history");
     BN_TRY(bn_field_supply(s->f.index, BN_AS_DOUBLES, fill_index, s));
     if (s->model.light.current)
-        s->f.current = bn_sim_field(sim, "J");
+        s->f.current = bn_sim_field(sim, s->model.light.magnetic ? "M" : "J");
     const maxwell_structure *t = &s->model.structure;
-    const size_t edges = 3 * maxwell_cells(&s->model);
-    BN_TRY(
-        bn_field_write(s->f.edges, t->row ? (const void *)t->row : t->edge, t->row ? edges * sizeof *t->row : edges));
+    BN_TRY(write_rows(sim, s->f.edges, &s->model, t->edge, t->row));
+    if (t->magnetic) {
+        s->f.faces = bn_sim_field(sim, "faces");
+        BN_TRY(write_rows(sim, s->f.faces, &s->model, t->face, NULL));
+    }
     return maxwell_begin_wavelength(sim, s);
 }
 
@@ -335,6 +367,7 @@ const bn_solver bn_solver_maxwell = {
     .name = "maxwell",
     .summary = "time-harmonic Maxwell equations: light in thin-film solar cells",
     .schema = schema,
+    .program = "maxwell+maxwell_rows+maxwell_anderson",
     .kernels = kernels,
     .state_size = sizeof(maxwell),
     .device = &maxwell_device,

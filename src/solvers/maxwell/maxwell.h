@@ -31,8 +31,11 @@ enum {
     MAXWELL_MARKS = 7
 };
 
-#define MAXWELL_SOURCES(X) \
-    X(MAXWELL_SOURCE_PLANE, "plane") X(MAXWELL_SOURCE_VOLUME, "volume") X(MAXWELL_SOURCE_CURRENT, "current")
+#define MAXWELL_SOURCES(X)               \
+    X(MAXWELL_SOURCE_PLANE, "plane")     \
+    X(MAXWELL_SOURCE_VOLUME, "volume")   \
+    X(MAXWELL_SOURCE_CURRENT, "current") \
+    X(MAXWELL_SOURCE_MAGNETIC, "magnetic-current")
 #define MAXWELL_SIDES(X) X(MAXWELL_SIDES_PERIODIC, "periodic") X(MAXWELL_SIDES_ABSORBING, "absorbing")
 #define MAXWELL_BOTTOMS(X) X(MAXWELL_BOTTOM_ABSORBING, "absorbing") X(MAXWELL_BOTTOM_WALL, "wall")
 #define MAXWELL_BORDERS(X) X(MAXWELL_BORDERS_AVERAGE, "average") X(MAXWELL_BORDERS_SHARP, "sharp")
@@ -68,9 +71,10 @@ typedef enum maxwell_slice { MAXWELL_SLICES(BN_CHOICE_ENUM) } maxwell_slice;
 
 typedef struct maxwell_material {
     char name[MAXWELL_NAME];
-    double n, k;             /* at the present wavelength */
+    double n, k;             /* at the present wavelength; (n - i k)^2 is the relative permittivity */
     double given_n, given_k; /* without a table */
     const bn_input *table;   /* wavelength_nm, n, k; NULL: constant */
+    cplx mu;                 /* relative permeability, mu' - i mu'': im is -mu'' */
     bool used;               /* by a cell */
 } maxwell_material;
 
@@ -83,13 +87,21 @@ typedef struct maxwell_class {
     cplx eps;        /* relative, eps' - i eps'': im is -eps'' */
 } maxwell_class;
 
+/* The same for a face of the grid and the materials of the two cells beside it. */
+typedef struct maxwell_face {
+    uint8_t of[2];
+    double loss[2]; /* of each in mu'' */
+    cplx mu;
+} maxwell_face;
+
 typedef struct maxwell_light {
     double wavelength, until; /* [m]: the first and the last of a spectrum */
     int wavelengths;
     double amplitude, polarisation, incidence, azimuth;
     double ramp_periods; /* 0: full from the first step on */
     bool volume;         /* the scattered field is computed everywhere, driven by the polarisation of the structure */
-    bool current;        /* no incident wave: the currents of the field J radiate */
+    bool current;        /* no incident wave: the currents of a field radiate */
+    bool magnetic;       /* and they are magnetic */
     bool bloch;          /* oblique incidence: sides are periodic but for a phase */
     uint32_t source;     /* plane of E */
 } maxwell_light;
@@ -107,7 +119,11 @@ typedef struct maxwell_structure {
     uint8_t *edge; /* 3 * nx * ny * nz: class of each edge; with sharp borders at first its material */
     maxwell_class classes[MAXWELL_CLASSES];
     int class_count;
-    bool average; /* borders: an edge has the mean permittivity of the cells around it */
+    bool average;  /* borders: an edge has the mean permittivity of the cells around it */
+    bool magnetic; /* a material that is used has a permeability */
+    uint8_t *face; /* 3 * nx * ny * nz: class of each face, as `edge`; NULL where nothing is magnetic */
+    maxwell_face faces[MAXWELL_CLASSES];
+    int face_count; /* without magnetic materials one class, vacuum */
     /* structure.map: the index of each cell; NaN: that of its material. Then an edge at such a cell has a row of its
      * own in the table of the update of E, behind those of the classes. */
     bool mapped;
@@ -119,11 +135,12 @@ typedef struct maxwell_structure {
 
 /* Tables of complex numbers, real and imaginary part of one after the other. */
 typedef enum maxwell_table {
-    MAXWELL_UPDATE_E, /* by class and depth: t and c of the update of E */
-    MAXWELL_UPDATE_H, /* by depth: t and c of the update of H */
-    MAXWELL_CONTRAST, /* by class (with a map by row): -i w (eps - eps_above) */
-    MAXWELL_WAVE,     /* by plane of E: incident wave at normal incidence */
-    MAXWELL_LATERAL,  /* 2 + nx + ny: phases across the sides, of the wave along x and y */
+    MAXWELL_UPDATE_E,   /* by class and depth: t and c of the update of E */
+    MAXWELL_UPDATE_H,   /* by class of faces and depth: t and c of the update of H */
+    MAXWELL_CONTRAST,   /* by class (with a map by row): -i w (eps - eps_above) */
+    MAXWELL_WAVE,       /* by plane: incident wave at normal incidence, E; then H half a cell above, of E_y or -E_x */
+    MAXWELL_LATERAL,    /* 2 + nx + ny: phases across the sides, of the wave along x and y */
+    MAXWELL_CONTRAST_H, /* by class of faces (with a map by row): -i w (mu - mu_above) */
     MAXWELL_TABLES
 } maxwell_table;
 
@@ -162,6 +179,8 @@ BN_CHECKED bn_status maxwell_unknown_material(bn_plan *, const maxwell_structure
                                               char hint[MAXWELL_HINT]);
 BN_CHECKED bn_status maxwell_read_materials(const bn_case *, bn_plan *, maxwell_structure *);
 void maxwell_set_materials(const bn_case *, maxwell_structure *, double wavelength);
+/* n - i k in the wave number: the root of permittivity times permeability. */
+cplx maxwell_index(const maxwell_material *);
 
 /* maxwell_structure.c: which material fills each cell. */
 BN_CHECKED bn_status maxwell_build_structure(const bn_case *, bn_plan *, maxwell_model *);
@@ -203,7 +222,7 @@ typedef struct maxwell_config {
 } maxwell_config;
 
 typedef struct maxwell_fields {
-    bn_field *E, *H, *part_E, *part_H, *edges, *norm, *index, *current;
+    bn_field *E, *H, *part_E, *part_H, *edges, *faces, *norm, *index, *current;
     bn_field *E_next, *H_next, *part_E_next, *part_H_next; /* the second buffers of the fused sweep, else NULL */
 } maxwell_fields;
 

@@ -2,8 +2,8 @@
  * adjoint equations (docs/maxwell.md).
  *
  * At its end the iteration has solved M (E, H) = b on the grid, with rows i w eps E - curl H = -Z0 h J and
- * i w H + curl E = ..., differences divided by the stretching s of the absorbing layers. Rows times the product of the
- * three stretchings at their place (over that along their own axis twice, which is 1 outside the layers), rows of H
+ * i w mu H + curl E = ..., differences divided by the stretching s of the absorbing layers. Rows times the product of
+ * the three stretchings at their place (over that along their own axis twice, which is 1 outside the layers), rows of H
  * with the other sign, are a symmetric matrix. So where slopes and map are outside the layers
  *     dF = Re sum of g . d(E, H),   M y = g,   dF/d(eps of an edge) = -Re(i w E y):
  * y is the field of the currents Z0 h J = -g. Oblique light: the transposed phases across the sides are those of the
@@ -42,17 +42,20 @@ static void add_slope(const maxwell_model *m, cplx *component, const size_t plac
     *to = cplx_plus(*to, value);
 }
 
-/* H_a = -(d_b E_c - d_c E_b) / (i w), (a, b, c) in turn; d: the difference of the neighbour and the cell. */
+/* H_a = -(d_b E_c - d_c E_b) / (i w mu), (a, b, c) in turn; d: the difference of the neighbour and the cell. */
 static void fold_H(const maxwell_model *m, const cplx *slopes, cplx *g)
 {
     const size_t cells = maxwell_cells(m);
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, c = (a + 2) % 3;
         for (size_t at = 0; at < cells; at++) {
-            const cplx of = slopes[(size_t)a * cells + at], by = { -of.im / m->t.w, of.re / m->t.w }; /* i g / w */
+            const cplx of = slopes[(size_t)a * cells + at];
+            cplx by = { -of.im / m->t.w, of.re / m->t.w }; /* i g / (w mu) */
             const size_t place[3] = { at % m->n[0], at / m->n[0] % m->n[1], at / m->n[0] / m->n[1] };
             if (of.re == 0 && of.im == 0)
                 continue;
+            if (m->structure.magnetic)
+                by = cplx_over(by, m->structure.faces[m->structure.face[(size_t)a * cells + at]].mu);
             const cplx back = cplx_scaled(-1, by);
             add_slope(m, g + (size_t)c * cells, place, b, 1, by);
             add_slope(m, g + (size_t)c * cells, place, b, 0, back);

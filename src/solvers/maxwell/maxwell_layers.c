@@ -13,19 +13,18 @@ static cplx fixed_point_factor(const double *coefficients)
     return cplx_over(cplx_minus((cplx){ 1, 0 }, t), c);
 }
 
-/* The mean of f over plane k, for E_x (component 0) or E_y. */
-static cplx factor_E(const maxwell_model *m, int component, uint32_t k)
+/* The mean of f over plane k, for E_x (component 0) or E_y, by class of edges; for H by class of faces, if any. */
+static cplx factor(const maxwell_model *m, maxwell_table table, const uint8_t *class, int component, uint32_t k)
 {
     const size_t plane = (size_t)m->n[0] * m->n[1], levels = (size_t)m->pml.cells + 1;
-    const uint8_t *edge = m->structure.edge + ((size_t)component * m->n[2] + k) * plane;
+    const size_t depth = (size_t)(table == MAXWELL_UPDATE_H ? maxwell_depth_H(m, 2, k) : maxwell_depth_E(m, 2, k));
     size_t count[MAXWELL_CLASSES] = { 0 };
     cplx sum = { 0, 0 };
     for (size_t i = 0; i < plane; i++)
-        count[edge[i]]++;
-    for (size_t c = 0; c < (size_t)m->structure.class_count; c++)
+        count[class ? class[((size_t)component * m->n[2] + k) * plane + i] : 0]++;
+    for (size_t c = 0; c < MAXWELL_CLASSES; c++)
         if (count[c] > 0) {
-            const cplx f = fixed_point_factor(m->t.of[MAXWELL_UPDATE_E] +
-                                              4 * (c * levels + (size_t)maxwell_depth_E(m, 2, k)));
+            const cplx f = fixed_point_factor(m->t.of[table] + 4 * (c * levels + depth));
             const double share = (double)count[c] / (double)plane;
             sum = cplx_plus(sum, cplx_scaled(share, f));
         }
@@ -40,12 +39,13 @@ static void solve(const maxwell_model *m, int component, cplx *E, cplx *H, cplx 
     const cplx e_in = m->t.e_inc[component], h_in = m->t.h_inc[1 - component];
     cplx *diagonal = scratch, *right = scratch + nz, *h = scratch + 2 * (size_t)nz; /* h: f of H */
     for (uint32_t k = 0; k < nz; k++)
-        h[k] = fixed_point_factor(m->t.of[MAXWELL_UPDATE_H] + 4 * (size_t)maxwell_depth_H(m, 2, k));
+        h[k] = factor(m, MAXWELL_UPDATE_H, m->structure.face, 1 - component, k);
     /* H_k = sign (E_{k+1} - E_k [+ e_in]) / h_k;  f_k E_k = sign (H_k - H_{k-1} [+ h_in]) with sign^2 = 1:
      * (f_k + 1/h_k + 1/h_{k-1}) E_k - E_{k+1}/h_k - E_{k-1}/h_{k-1} = source. E_0 = E_nz = 0. */
     const cplx one = { 1, 0 };
     for (uint32_t k = 1; k < nz; k++) {
-        diagonal[k] = cplx_plus(factor_E(m, component, k), cplx_plus(cplx_over(one, h[k]), cplx_over(one, h[k - 1])));
+        diagonal[k] = cplx_plus(factor(m, MAXWELL_UPDATE_E, m->structure.edge, component, k),
+                                cplx_plus(cplx_over(one, h[k]), cplx_over(one, h[k - 1])));
         right[k] = (cplx){ 0, 0 };
         if (k == m->light.source)
             right[k] = cplx_plus(cplx_over(e_in, h[k]), cplx_scaled(sign, h_in));

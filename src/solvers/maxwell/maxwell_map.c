@@ -52,10 +52,11 @@ static bool is_kept(const maxwell_model *m, size_t cell)
 
 static bn_status check_map(const bn_case *c, const maxwell_model *m, double *map)
 {
-    const double most = m->light.wavelength / (8 * m->h);
     for (size_t at = 0; at < maxwell_cells(m); at++) {
         const maxwell_material *of = &m->structure.material[m->structure.cell[at]];
         const size_t x = at % m->n[0], y = at / m->n[0] % m->n[1], z = at / m->n[0] / m->n[1];
+        const maxwell_material unit = { .n = 1, .mu = of->mu };
+        const double most = m->light.wavelength / (8 * m->h * maxwell_index(&unit).re);
         if (isnan(map[at]))
             continue;
         if (!(map[at] > 0 && map[at] <= most) || maxwell_permittivity(map[at], of->k).re < 1)

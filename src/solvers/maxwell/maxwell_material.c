@@ -34,6 +34,7 @@ static int enter(maxwell_structure *s, const char *name, const bn_input *table)
     if (s->materials == MAXWELL_MATERIALS)
         return -1;
     maxwell_material *m = &s->material[s->materials];
+    m->mu = (cplx){ 1, 0 };
     snprintf(m->name, sizeof m->name, "%s", name);
     m->table = table;
     return s->materials++;
@@ -120,6 +121,10 @@ static bn_status read_material(const bn_case *c, bn_plan *p, maxwell_structure *
     }
     s->material[m].given_n = bn_case_item_real(c, "material.n", item);
     s->material[m].given_k = bn_case_item_real(c, "material.k", item);
+    s->material[m].mu = (cplx){ bn_case_item_real(c, "material.mu", item),
+                                -bn_case_item_real(c, "material.mu_loss", item) };
+    if (s->material[m].mu.re == 0)
+        (void)bn_case_reject_item(c, "material.mu", item, NULL, "a permeability of 0 leaves H without an equation");
     return BN_OK;
 }
 
@@ -157,4 +162,11 @@ void maxwell_set_materials(const bn_case *c, maxwell_structure *s, double wavele
         m->n = a[COLUMN_N] + share * (b[COLUMN_N] - a[COLUMN_N]);
         m->k = a[COLUMN_K] + share * (b[COLUMN_K] - a[COLUMN_K]);
     }
+}
+
+cplx maxwell_index(const maxwell_material *m)
+{
+    const double size = hypot(m->mu.re, m->mu.im);
+    const cplx root = { sqrt(0.5 * (size + m->mu.re)), -sqrt(0.5 * (size - m->mu.re)) };
+    return cplx_times((cplx){ m->n, -m->k }, root);
 }

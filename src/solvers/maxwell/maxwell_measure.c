@@ -53,82 +53,91 @@ static double flux_down(const window *v, size_t k)
     return sum;
 }
 
-/* H of the neighbour one step back: across a periodic side, times the phase of a Bloch wave; 0 beyond other sides. */
-static cplx neighbour_H(const window *v, const cplx *h, const size_t place[3], int dim)
+/* The neighbour of a cell of E or H one step on or back: across a periodic side, times the phase of a Bloch wave; 0
+ * beyond other sides. */
+static cplx neighbour(const window *v, const cplx *f, const size_t place[3], int dim, int step)
 {
     const maxwell_model *m = v->m;
     size_t p[3] = { place[0], place[1], place[2] };
-    const bool across = p[dim] == 0;
+    const bool across = p[dim] == (step < 0 ? 0 : m->n[dim] - 1);
     if (across && (dim == 2 || m->pml.sides))
         return (cplx){ 0, 0 };
-    p[dim] = across ? m->n[dim] - 1 : p[dim] - 1;
-    const cplx value = h[at(v, p[0], p[1], p[2])];
+    p[dim] = across ? (step < 0 ? m->n[dim] - 1 : 0) : p[dim] + (size_t)step;
+    const cplx value = f[at(v, p[0], p[1], p[2])];
     if (!across || !m->light.bloch)
         return value;
-    return cplx_times(value, (cplx){ m->t.of[MAXWELL_LATERAL][2 * dim], -m->t.of[MAXWELL_LATERAL][2 * dim + 1] });
+    const double *phase = m->t.of[MAXWELL_LATERAL] + 2 * dim;
+    return cplx_times(value, (cplx){ phase[0], step * phase[1] });
 }
 
-/* curl H at the place of component c of E. */
-static cplx curl_H(const window *v, int c, const size_t p[3])
+/* curl H at the place of component c of E (step = -1), or curl E at that of H (1). */
+static cplx curl(const window *v, int c, const size_t p[3], int step)
 {
-    const int a = (c + 1) % 3, b = (c + 2) % 3; /* curl_c = d_a H_b - d_b H_a */
-    const cplx *ha = v->H + (size_t)a * v->cells, *hb = v->H + (size_t)b * v->cells;
+    const int a = (c + 1) % 3, b = (c + 2) % 3; /* curl_c = d_a F_b - d_b F_a */
+    const cplx *f = step < 0 ? v->H : v->E, *fa = f + (size_t)a * v->cells, *fb = f + (size_t)b * v->cells;
     const size_t here = at(v, p[0], p[1], p[2]);
-    const cplx far_b = neighbour_H(v, hb, p, a), far_a = neighbour_H(v, ha, p, b);
-    return (cplx){ (hb[here].re - far_b.re) - (ha[here].re - far_a.re),
-                   (hb[here].im - far_b.im) - (ha[here].im - far_a.im) };
+    const cplx far_b = neighbour(v, fb, p, a, step), far_a = neighbour(v, fa, p, b, step);
+    return cplx_scaled(-step, (cplx){ (fb[here].re - far_b.re) - (fa[here].re - far_a.re),
+                                      (fb[here].im - far_b.im) - (fa[here].im - far_a.im) });
 }
 
-/* Total E at an edge. */
-static cplx total_E(const window *v, int c, size_t own, size_t k)
+/* The incident field of a volume source at an edge, or half a cell above at a face. */
+static cplx incident(const maxwell_model *m, bool of_H, int c, size_t k)
+{
+    const double *wave = m->t.of[MAXWELL_WAVE] + 2 * (of_H ? m->n[2] + k : k);
+    const double x = m->light.amplitude * cos(m->light.polarisation),
+                 y = m->light.amplitude * sin(m->light.polarisation);
+    const double drive = !m->light.volume || c == 2 ? 0 : of_H ? (c ? -x : y) : c ? y : x;
+    return (cplx){ drive * wave[0], drive * wave[1] };
+}
+
+/* Adds an edge (`of_H`: a face): its loss, to its materials in proportion; the same by Poynting's theorem; extinction
+ * by the optical theorem. er: its permittivity or permeability; of, loss: of `count` materials. */
+static void add_place(const window *v, bool of_H, int c, const size_t p[3], cplx er, cplx contrast, int count,
+                      const uint8_t *of, const double *loss, powers *out)
 {
     const maxwell_model *m = v->m;
-    cplx e = v->E[own];
-    if (m->light.volume && c < 2) {
-        const double drive = m->light.amplitude * (c ? sin(m->light.polarisation) : cos(m->light.polarisation));
-        e.re += drive * m->t.of[MAXWELL_WAVE][2 * k];
-        e.im += drive * m->t.of[MAXWELL_WAVE][2 * k + 1];
+    const maxwell_material *above = &m->structure.material[m->structure.above];
+    if (er.im == 0 && contrast.re == 0 && contrast.im == 0)
+        return;
+    const cplx scattered = (of_H ? v->H : v->E)[(size_t)c * v->cells + at(v, p[0], p[1], p[2])];
+    const cplx in = incident(m, of_H, c, p[2]), f = cplx_plus(scattered, in);
+    if (m->light.volume) /* 1/2 Re J* . E_inc with J = -contrast E */
+        out->extinct -= 0.5 * dot(cplx_times(contrast, f), in);
+    if (er.im == 0)
+        return;
+    /* of the total field: the incident one has curl H = i w eps_above E, -curl E = i w mu_above H */
+    const double of_above = m->t.w * (of_H ? above->mu.re : above->n * above->n);
+    cplx turning = cplx_scaled(of_H ? -1 : 1, curl(v, c, p, of_H ? 1 : -1));
+    turning = cplx_plus(turning, (cplx){ -of_above * in.im, of_above * in.re });
+    const double square = dot(f, f), poynting = 0.5 * dot(f, turning);
+    for (int i = 0; i < count; i++) {
+        out->absorbed[of[i]] += 0.5 * m->t.w * loss[i] * square;
+        out->poynting[of[i]] += poynting * loss[i] / -er.im;
     }
-    return e;
 }
 
-/* Adds an edge: its loss, to its materials in proportion; the same by Poynting's theorem; extinction by the optical
- * theorem. */
 static void add_edge(const window *v, int c, const size_t p[3], powers *out)
 {
     const maxwell_model *m = v->m;
-    const size_t own = (size_t)c * v->cells + at(v, p[0], p[1], p[2]);
     const size_t place = (((size_t)c * v->nz + p[2]) * v->ny + p[1]) * v->nx + p[0];
-    const size_t at_contrast = m->structure.row ? (size_t)m->structure.row[place] : m->structure.edge[place];
+    const double *contrast = m->t.of[MAXWELL_CONTRAST] +
+                             2 * (m->structure.row ? (size_t)m->structure.row[place] : m->structure.edge[place]);
     size_t around[4];
     maxwell_class own_class;
     const maxwell_class *class = m->structure.row && maxwell_mapped_edge(m, c, p, around, &own_class)
                                      ? &own_class
                                      : &m->structure.classes[m->structure.edge[place]];
-    const cplx contrast = { m->t.of[MAXWELL_CONTRAST][2 * at_contrast],
-                            m->t.of[MAXWELL_CONTRAST][2 * at_contrast + 1] };
-    if (class->eps.im == 0 && contrast.re == 0 && contrast.im == 0)
-        return;
-    const cplx e = total_E(v, c, own, p[2]);
-    const double square = dot(e, e);
-    if (m->light.volume && c < 2) { /* 1/2 Re J* . E_inc with J = -contrast E */
-        const cplx j = cplx_times(contrast, e), scattered = v->E[own];
-        out->extinct -= 0.5 * dot(j, (cplx){ e.re - scattered.re, e.im - scattered.im });
-    }
-    if (class->eps.im == 0)
-        return;
-    cplx curl = curl_H(v, c, p);
-    if (m->light.volume) { /* of the total field: the incident one has curl H = i w eps_above E */
-        const cplx in = { e.re - v->E[own].re, e.im - v->E[own].im };
-        const double n = m->structure.material[m->structure.above].n;
-        curl.re -= m->t.w * n * n * in.im;
-        curl.im += m->t.w * n * n * in.re;
-    }
-    const double poynting = 0.5 * dot(e, curl);
-    for (int i = 0; i < 4; i++) {
-        out->absorbed[class->of[i]] += 0.5 * m->t.w * class->loss[i] * square;
-        out->poynting[class->of[i]] += poynting * class->loss[i] / -class->eps.im;
-    }
+    add_place(v, false, c, p, class->eps, (cplx){ contrast[0], contrast[1] }, 4, class->of, class->loss, out);
+}
+
+static void add_face(const window *v, int c, const size_t p[3], powers *out)
+{
+    const maxwell_structure *s = &v->m->structure;
+    const size_t class = s->face[(((size_t)c * v->nz + p[2]) * v->ny + p[1]) * v->nx + p[0]];
+    const double *contrast = v->m->t.of[MAXWELL_CONTRAST_H] + 2 * class * (s->row ? (size_t)v->m->pml.cells + 1 : 1);
+    const maxwell_face *face = &s->faces[class];
+    add_place(v, true, c, p, face->mu, (cplx){ contrast[0], contrast[1] }, 2, face->of, face->loss, out);
 }
 
 /* Across a periodic dimension a box extends over the whole grid, and has no faces. */
@@ -163,13 +172,14 @@ static bn_status add_flux_out(window *v, int dim, size_t p, const size_t lo[3], 
     return BN_OK;
 }
 
-/* All edges of component c in plane k between two corners. */
-static bn_status add_plane(window *v, int c, size_t k, const size_t lo[2], const size_t hi[2], powers *out)
+/* All edges, or all faces, of component c in plane k between two corners. */
+static bn_status add_plane(window *v, bool of_H, int c, size_t k, const size_t lo[2], const size_t hi[2], powers *out)
 {
-    BN_TRY(load_planes(v, k > 0 ? k - 1 : 0, k + 1));
+    const size_t low = of_H || k == 0 ? k : k - 1, high = of_H && k + 1 < v->nz ? k + 2 : k + 1;
+    BN_TRY(load_planes(v, low, high));
     for (size_t j = lo[1]; j < hi[1]; j++)
         for (size_t i = lo[0]; i < hi[0]; i++)
-            add_edge(v, c, (const size_t[3]){ i, j, k }, out);
+            (of_H ? add_face : add_edge)(v, c, (const size_t[3]){ i, j, k }, out);
     return BN_OK;
 }
 
@@ -188,8 +198,11 @@ static bn_status add_volume(window *v, powers *out)
         BN_TRY(add_flux_out(v, dim, lo[dim], lo, hi, -1, &out->scattered));
     }
     for (int c = 0; c < 3; c++)
-        for (size_t k = d; k < end[2]; k++)
-            BN_TRY(add_plane(v, c, k, lo, end, out));
+        for (size_t k = d; k < end[2]; k++) {
+            BN_TRY(add_plane(v, false, c, k, lo, end, out));
+            if (m->structure.magnetic)
+                BN_TRY(add_plane(v, true, c, k, lo, end, out));
+        }
     return BN_OK;
 }
 
@@ -206,8 +219,15 @@ static bn_status add_slab(window *v, powers *out)
     BN_TRY(load_planes(v, low, low + 1));
     out->transmitted = m->pml.bottom ? flux_down(v, low) : 0;
     for (int c = 0; c < 3; c++)
-        for (size_t k = c < 2 ? low + 1 : low; k < (c < 2 ? (size_t)m->light.source + 1 : m->light.source); k++)
-            BN_TRY(add_plane(v, c, k, none, all, out));
+        for (size_t k = low; k <= m->light.source; k++) {
+            /* Of the planes at both ends only what lies between them: E_x in the upper one, H_x half a cell above the
+             * lower one. */
+            const bool at_E = k > low, at_H = k < m->light.source;
+            if (c < 2 ? at_E : at_H)
+                BN_TRY(add_plane(v, false, c, k, none, all, out));
+            if (m->structure.magnetic && (c < 2 ? at_H : at_E))
+                BN_TRY(add_plane(v, true, c, k, none, all, out));
+        }
     return BN_OK;
 }
 
@@ -230,8 +250,8 @@ static void fill_row(const maxwell_model *m, const powers *w, double *row)
     size_t n = 0;
     row[n++] = m->t.wavelength;
     if (m->light.volume) {
-        const double intensity = 0.5 * structure->material[structure->above].n * m->light.amplitude *
-                                 m->light.amplitude;
+        const maxwell_material *above = &structure->material[structure->above];
+        const double intensity = 0.5 * above->n / sqrt(above->mu.re) * m->light.amplitude * m->light.amplitude;
         const double unit = m->h * m->h / intensity;
         double absorbed = 0;
         for (int i = 0; i < structure->materials; i++)
@@ -344,7 +364,7 @@ out:
     return st;
 }
 
-/* The power that the currents give to the field, -1/2 Re of the integral of E . J*. */
+/* The power that the currents give to the field, -1/2 Re of the integral of E . J*, or of H . M*. */
 static bn_status add_radiated(bn_sim *sim, const maxwell *s, bn_results *results)
 {
     const size_t plane = (size_t)s->model.n[0] * s->model.n[1];
@@ -353,11 +373,13 @@ static bn_status add_radiated(bn_sim *sim, const maxwell *s, bn_results *results
     bn_status st = E ? BN_OK : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the field");
     for (uint32_t k = 0; st == BN_OK && k < s->model.n[2]; k++) {
         const bn_region r = { { 0, 0, k }, { s->model.n[0], s->model.n[1], 1 } };
-        BN_GO(bn_field_read_region(s->f.E, 0, 3, &r, BN_AS_DOUBLES, (double *)E));
+        BN_GO(bn_field_read_region(s->model.light.magnetic ? s->f.H : s->f.E, 0, 3, &r, BN_AS_DOUBLES, (double *)E));
         BN_GO(bn_field_read_region(s->f.current, 0, 3, &r, BN_AS_DOUBLES, (double *)J));
         for (size_t i = 0; i < 3 * plane; i++)
             sum -= 0.5 * dot(E[i], J[i]);
     }
+    if (s->model.light.magnetic)
+        sum /= MAXWELL_VACUUM_IMPEDANCE;
     BN_GO(bn_result(results, "radiated_power", sum * s->model.h * s->model.h * s->model.h));
 out:
     free(E);
@@ -416,7 +438,7 @@ bn_status maxwell_plan_results(bn_plan *p, maxwell *s)
     BN_TRY(bn_plan_result(p, "wavelength", "m", "of the light, in vacuum; of a sweep the last one"));
     BN_TRY(bn_plan_result(p, "update_norm", "", "largest change of E in an iteration over the largest E"));
     if (m->light.current)
-        return bn_plan_result(p, "radiated_power", "W", "that the currents J give to the field");
+        return bn_plan_result(p, "radiated_power", "W", "that the currents J or M give to the field");
     if (m->light.volume) {
         BN_TRY(
             bn_plan_result(p, "sigma_sca", "m2", "scattered power over the incident intensity, by the flux outwards"));

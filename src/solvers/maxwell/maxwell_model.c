@@ -9,22 +9,28 @@ static void check_resolution(const bn_case *c, const maxwell_model *m)
 {
     for (int i = 0; i < m->structure.materials; i++) {
         const maxwell_material *of = &m->structure.material[i];
-        const double cells = m->t.wavelength / (of->n * m->h);
-        if (of->used && of->n > of->k && cells < 8)
+        const double n = fabs(maxwell_index(of).re), cells = m->t.wavelength / (n * m->h);
+        if (of->used && n > fabs(maxwell_index(of).im) && cells < 8)
             (void)bn_case_reject(c, "grid.spacing", "eight are the least",
-                                 "too coarse: %.3g cells a wavelength in %s (n = %.3g at %g nm)", cells, of->name,
-                                 of->n, 1e9 * m->t.wavelength);
+                                 "too coarse: %.3g cells a wavelength in %s (n = %.3g at %g nm)", cells, of->name, n,
+                                 1e9 * m->t.wavelength);
     }
 }
 
-/* The light must come from a lossless material, and the absorbing layer at the bottom must lie in a dielectric. */
+/* The light must come from a lossless material, and absorbing layers must lie in a dielectric. */
 static void check_half_spaces(const bn_case *c, const maxwell_model *m)
 {
     const maxwell_material *above = &m->structure.material[m->structure.above],
                            *low = &m->structure.material[m->structure.cell[0]];
-    if (above->k > 0)
-        (void)bn_case_reject(c, "structure.above", NULL, "the light comes from a material without loss, %s has k = %g",
-                             above->name, above->k);
+    if (above->k > 0 || above->mu.im != 0)
+        (void)bn_case_reject(c, "structure.above", NULL,
+                             "the light comes from a material without loss, %s has k = %g, mu_loss = %g", above->name,
+                             above->k, -above->mu.im);
+    for (int i = 0; i < (m->pml.bottom ? 2 : 1); i++)
+        if ((i ? low : above)->mu.re < 0)
+            (void)bn_case_reject(c, i ? "structure.below" : "structure.above", NULL,
+                                 "absorbing layers need a positive permeability, %s has mu = %g",
+                                 (i ? low : above)->name, (i ? low : above)->mu.re);
     if (m->pml.bottom && low->n <= low->k)
         (void)bn_case_reject(c, "boundary.bottom", "end it with boundary.bottom = \"wall\"",
                              "the absorbing layer at the bottom can't lie in a metal (%s, n = %g, k = %g)", low->name,
@@ -42,7 +48,8 @@ static void read_light(const bn_case *c, maxwell_model *m)
     m->light.azimuth = bn_case_real(c, "light.azimuth");
     m->light.ramp_periods = bn_case_real(c, "light.ramp");
     m->light.volume = bn_case_choice(c, "light.source") == MAXWELL_SOURCE_VOLUME;
-    m->light.current = bn_case_choice(c, "light.source") == MAXWELL_SOURCE_CURRENT;
+    m->light.magnetic = bn_case_choice(c, "light.source") == MAXWELL_SOURCE_MAGNETIC;
+    m->light.current = m->light.magnetic || bn_case_choice(c, "light.source") == MAXWELL_SOURCE_CURRENT;
     m->light.bloch = m->light.incidence > 0;
     if (m->light.bloch && !bn_case_given(c, "light.ramp"))
         m->light.ramp_periods = 30; /* waves at grazing angles leave slowly and PML hardly damps them: excite few */

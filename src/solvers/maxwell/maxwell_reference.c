@@ -99,6 +99,9 @@ static pair incident(const maxwell_model *m, const reference *r, pair value, con
     return times(value, times(at_pair(lateral, at[0]), at_pair(lateral, m->n[0] + at[1])));
 }
 
+/* The row of an edge or a face in a table whose classes have so many rows; `class` NULL: all are of the first one. */
+static size_t row_of(const uint8_t *class, size_t at, size_t levels) { return class ? class[at] * levels : 0; }
+
 /* kernels/maxwell.cl, (1) or (2); where the component is split, (3). */
 static pair update_component(pair old, pair first, pair second, const real *coefficients, size_t at_first,
                              size_t at_second, bool split, pair *part)
@@ -120,8 +123,15 @@ static void step_H(const maxwell *s, const reference *r)
     const pair *ex = bn_field_host(s->f.E), *ey = ex + cells, *ez = ey + cells;
     pair *hx = bn_field_host(s->f.H), *hy = hx + cells, *hz = hy + cells;
     pair *px = bn_field_host(s->f.part_H), *py = px + cells, *pz = py + cells;
+    const real *table = r->table[MAXWELL_UPDATE_H];
+    const uint8_t *face = m->structure.face;
+    const pair *M = m->light.magnetic ? bn_field_host(s->f.current) : NULL;
+    const size_t levels = (size_t)m->pml.cells + 1;
     const double ramp = maxwell_ramp(m, s->steps);
     const pair in_x = rounded(m->t.e_inc[0], ramp), in_y = rounded(m->t.e_inc[1], ramp);
+    const real drive[2] = { (real)(ramp * m->light.amplitude * sin(m->light.polarisation)),
+                            -(real)(ramp * m->light.amplitude * cos(m->light.polarisation)) };
+    const real drive_M = (real)(-ramp * m->h);
     for (uint32_t k = 0; k < m->n[2]; k++)
         for (uint32_t j = 0; j < ny; j++)
             for (uint32_t i = 0; i < nx; i++) {
@@ -129,19 +139,33 @@ static void step_H(const maxwell *s, const reference *r)
                 const size_t here = ((size_t)k * ny + j) * nx + i;
                 const size_t dx = (size_t)maxwell_depth_H(m, 0, i), dy = (size_t)maxwell_depth_H(m, 1, j),
                              dz = (size_t)maxwell_depth_H(m, 2, k);
+                const size_t x = row_of(face, here, levels), y = row_of(face, cells + here, levels),
+                             z = row_of(face, 2 * cells + here, levels), row[3] = { x, y, z };
                 pair dz_ex = minus(neighbour(m, r, ex, at, 2, 1), ex[here]);
                 pair dz_ey = minus(neighbour(m, r, ey, at, 2, 1), ey[here]);
                 if (!m->light.volume && !m->light.current && k == m->light.source) {
                     dz_ex = plus(dz_ex, incident(m, r, in_x, at));
                     dz_ey = plus(dz_ey, incident(m, r, in_y, at));
                 }
-                hx[here] = update_component(hx[here], dz_ey, minus(ez[here], neighbour(m, r, ez, at, 1, 1)),
-                                            r->table[MAXWELL_UPDATE_H], dz, dy, dz + dy > 0, px + here);
+                hx[here] = update_component(hx[here], dz_ey, minus(ez[here], neighbour(m, r, ez, at, 1, 1)), table,
+                                            x + dz, x + dy, dz + dy > 0, px + here);
                 hy[here] = update_component(hy[here], negative(dz_ex), minus(neighbour(m, r, ez, at, 0, 1), ez[here]),
-                                            r->table[MAXWELL_UPDATE_H], dz, dx, dz + dx > 0, py + here);
+                                            table, y + dz, y + dx, dz + dx > 0, py + here);
                 hz[here] = update_component(hz[here], minus(ey[here], neighbour(m, r, ey, at, 0, 1)),
-                                            minus(neighbour(m, r, ex, at, 1, 1), ex[here]), r->table[MAXWELL_UPDATE_H],
-                                            dx, dy, dx + dy > 0, m->pml.sides ? pz + here : NULL);
+                                            minus(neighbour(m, r, ex, at, 1, 1), ex[here]), table, z + dx, z + dy,
+                                            dx + dy > 0, m->pml.sides ? pz + here : NULL);
+                for (size_t c = 0; c < 3; c++) {
+                    pair *h = hx + c * cells + here;
+                    const pair factor = at_pair(table, 2 * row[c] + 1);
+                    if (m->light.volume && face && c < 2) {
+                        const size_t class = face[c * cells + here] * (m->structure.row ? levels : 1);
+                        *h = plus(*h,
+                                  scaled(drive[c], times(factor, times(at_pair(r->table[MAXWELL_CONTRAST_H], class),
+                                                                       at_pair(r->table[MAXWELL_WAVE], m->n[2] + k)))));
+                    }
+                    if (M)
+                        *h = plus(*h, scaled(drive_M, times(factor, M[c * cells + here])));
+                }
             }
 }
 
@@ -161,7 +185,7 @@ static void step_E(maxwell *s, const reference *r)
     const size_t nx = m->n[0], ny = m->n[1], cells = nx * ny * m->n[2], levels = (size_t)m->pml.cells + 1;
     const pair *hx = bn_field_host(s->f.H), *hy = hx + cells, *hz = hy + cells;
     pair *E = bn_field_host(s->f.E), *part = bn_field_host(s->f.part_E);
-    const pair *J = m->light.current ? bn_field_host(s->f.current) : NULL;
+    const pair *J = m->light.current && !m->light.magnetic ? bn_field_host(s->f.current) : NULL;
     const double ramp = maxwell_ramp(m, s->steps);
     const pair in_x = rounded(m->t.h_inc[0], ramp), in_y = rounded(m->t.h_inc[1], ramp);
     const real drive[2] = { (real)(ramp * m->light.amplitude * cos(m->light.polarisation)),

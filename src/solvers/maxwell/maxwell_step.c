@@ -11,7 +11,7 @@
 static bn_status write_tables(bn_domain *d, maxwell *s, bool create)
 {
     static const char *const names[MAXWELL_TABLES] = { "coefficients of E", "coefficients of H", "contrast",
-                                                       "incident wave", "lateral phases" };
+                                                       "incident wave",     "lateral phases",    "magnetic contrast" };
     for (int i = 0; i < MAXWELL_TABLES; i++) {
         const size_t size = maxwell_table_size(&s->model, (maxwell_table)i);
         BN_TRY(create ? bn_device_array_reals(d, names[i], s->model.t.of[i], size, &s->k.table[i])
@@ -53,24 +53,29 @@ static void teardown(void *state)
     maxwell_anderson_teardown(s);
 }
 
-enum { SOURCE_ARGUMENTS = 5 };
+enum { SOURCE_ARGUMENTS = 6 };
 
-/* The arguments that tell a kernel of the source: of the incident field beside the source plane, or, for E alone
- * (`incident` NULL), of the volume source. */
-static size_t source_arguments(const maxwell *s, const cplx incident[2], bn_arg args[SOURCE_ARGUMENTS])
+/* The arguments that tell a kernel for H, or one for E, of faces and source: of the incident field beside the source
+ * plane, of the volume source, or of currents. H of tiles is that of neighbours, too: it reads them there. */
+static size_t source_arguments(const maxwell *s, bool of_H, bn_arg args[SOURCE_ARGUMENTS])
 {
     const maxwell_light *light = &s->model.light;
     const double ramp = maxwell_ramp(&s->model, s->steps);
+    const bool magnetic = s->model.structure.magnetic;
     size_t count = 0;
-    if (light->volume && !incident) {
-        args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_CONTRAST]);
+    if (of_H && magnetic)
+        args[count++] = (bn_arg)BN_READ_WRAPPED(s->f.faces, 1);
+    if (light->volume && (!of_H || magnetic)) {
+        args[count++] = (bn_arg)BN_ARRAY(s->k.table[of_H ? MAXWELL_CONTRAST_H : MAXWELL_CONTRAST]);
         args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_WAVE]);
         args[count++] = (bn_arg)BN_REALV(ramp * light->amplitude * cos(light->polarisation));
         args[count++] = (bn_arg)BN_REALV(ramp * light->amplitude * sin(light->polarisation));
-    } else if (light->current && !incident) { /* curl H - J, in volts per metre and lengths of cells */
-        args[count++] = (bn_arg)BN_READ(s->f.current, 0);
-        args[count++] = (bn_arg)BN_REALV(-ramp * MAXWELL_VACUUM_IMPEDANCE * s->model.h);
+    } else if (light->current &&
+               of_H == light->magnetic) { /* curl H - J, curl E + M in volts a metre, lengths in cells */
+        args[count++] = (bn_arg)BN_READ_WRAPPED(s->f.current, of_H);
+        args[count++] = (bn_arg)BN_REALV(-ramp * (of_H ? 1 : MAXWELL_VACUUM_IMPEDANCE) * s->model.h);
     } else if (!light->volume && !light->current) {
+        const cplx *incident = of_H ? s->model.t.e_inc : s->model.t.h_inc;
         for (int i = 0; i < 2; i++) {
             args[count++] = (bn_arg)BN_REALV(ramp * incident[i].re);
             args[count++] = (bn_arg)BN_REALV(ramp * incident[i].im);
@@ -82,15 +87,15 @@ static size_t source_arguments(const maxwell *s, const cplx incident[2], bn_arg 
 }
 
 /* Runs a kernel with `count` arguments of its own and those of the source behind them. */
-static bn_status run(const maxwell *s, bn_kernel *kernel, const bn_arg *own, size_t count, const cplx incident[2])
+static bn_status run(const maxwell *s, bn_kernel *kernel, const bn_arg *own, size_t count, bool of_H)
 {
     bn_arg args[16];
     memcpy(args, own, count * sizeof *own);
-    return bn_launch(kernel, args, count + source_arguments(s, incident, args + count));
+    return bn_launch(kernel, args, count + source_arguments(s, of_H, args + count));
 }
 
-#define RUN_WITH_SOURCE(s, kernel, incident, ...) \
-    run(s, kernel, (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg), incident)
+#define RUN_WITH_SOURCE(s, kernel, of_H, ...) \
+    run(s, kernel, (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg), of_H)
 
 /* Both half steps in one sweep, into the other buffers. */
 static bn_status step_fused(maxwell *s)
@@ -109,14 +114,11 @@ static bn_status step_fused(maxwell *s)
         BN_WRITE(f->part_E_next),
         BN_WRITE(f->part_H_next),
     };
+    /* of H, then of E; what both have, the wave of the volume source or the lateral phases, comes once, at the end */
+    const size_t both = s->model.light.bloch ? 1 : s->model.light.volume && s->model.structure.magnetic ? 3 : 0;
     size_t count = 11;
-    if (s->model.light.volume || s->model.light.current) {
-        count += source_arguments(s, NULL, args + count);
-    } else { /* of E's incident wave and of H's; the lateral phases come once, at the end */
-        const size_t lateral = s->model.light.bloch ? 1 : 0;
-        count += source_arguments(s, s->model.t.e_inc, args + count) - lateral;
-        count += source_arguments(s, s->model.t.h_inc, args + count);
-    }
+    count += source_arguments(s, true, args + count) - both;
+    count += source_arguments(s, false, args + count);
     BN_TRY(bn_launch(s->k.fused, args, count));
     bn_field_swap(f->E, f->E_next);
     bn_field_swap(f->H, f->H_next);
@@ -129,16 +131,16 @@ static bn_status step_fused(maxwell *s)
 static bn_status step_two_pass(maxwell *s, bool watched)
 {
     const maxwell_fields *f = &s->f;
-    const cplx *e = s->model.t.e_inc, *h = s->model.light.volume || s->model.light.current ? NULL : s->model.t.h_inc;
     const bool rows = s->config.sweep == MAXWELL_ROWS;
-    BN_TRY(RUN_WITH_SOURCE(s, rows ? s->k.H_rows : s->k.H, e, BN_READ_WRAPPED_SIDE(f->E, 1, 1),
+    BN_TRY(RUN_WITH_SOURCE(s, rows ? s->k.H_rows : s->k.H, true, BN_READ_WRAPPED_SIDE(f->E, 1, 1),
                            BN_ARRAY(s->k.table[MAXWELL_UPDATE_H]), BN_UPDATE(f->H), BN_UPDATE(f->part_H)));
     if (watched)
-        return RUN_WITH_SOURCE(s, s->k.E_watched, h, BN_READ_WRAPPED_SIDE(f->H, 1, -1), BN_READ(f->edges, 0),
+        return RUN_WITH_SOURCE(s, s->k.E_watched, false, BN_READ_WRAPPED_SIDE(f->H, 1, -1), BN_READ(f->edges, 0),
                                BN_ARRAY(s->k.table[MAXWELL_UPDATE_E]), BN_UPDATE(f->E), BN_UPDATE(f->part_E),
                                BN_PARTIALS(s->k.partials));
-    return RUN_WITH_SOURCE(s, rows ? s->k.E_rows : s->k.E, h, BN_READ_WRAPPED_SIDE(f->H, 1, -1), BN_READ(f->edges, 0),
-                           BN_ARRAY(s->k.table[MAXWELL_UPDATE_E]), BN_UPDATE(f->E), BN_UPDATE(f->part_E));
+    return RUN_WITH_SOURCE(s, rows ? s->k.E_rows : s->k.E, false, BN_READ_WRAPPED_SIDE(f->H, 1, -1),
+                           BN_READ(f->edges, 0), BN_ARRAY(s->k.table[MAXWELL_UPDATE_E]), BN_UPDATE(f->E),
+                           BN_UPDATE(f->part_E));
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
@@ -206,7 +208,7 @@ static bn_status diverged(bn_sim *sim, const maxwell *s)
     return bn_fail(
         bn_sim_context(sim), BN_DIVERGED,
         "the iteration diverges: |E| reaches %g V/m, first in cell (%zu, %zu, %zu), %s; a material with little "
-        "loss and a permittivity between -1 and 1 does that, or solver.courant above 1",
+        "loss and a permittivity or permeability between -1 and 1 does that, or solver.courant above 1",
         sqrt(s->size), w.at[0], w.at[1], w.at[2],
         m->structure.material[m->structure.cell[(w.at[2] * m->n[1] + w.at[1]) * m->n[0] + w.at[0]]].name);
 }

@@ -1,6 +1,6 @@
 /* maxwell_structure.c: which material fills each cell: half spaces, layers with textured faces, cells of a file, boxes,
- * spheres. A cell has the material at its centre; with sharp borders an edge of the grid has the material at the edge's
- * centre. */
+ * spheres. A cell has the material at its centre; with sharp borders edges and faces of the grid have the material at
+ * their own centre. */
 #include "maxwell.h"
 
 #include <math.h>
@@ -318,6 +318,12 @@ static bn_status fill(const bn_case *c, bn_plan *p, maxwell_model *m, const samp
     return build_spheres(c, p, m, q);
 }
 
+static void look_for_magnetic(maxwell_structure *s)
+{
+    for (const maxwell_material *m = s->material; m < s->material + s->materials; m++)
+        s->magnetic = s->magnetic || (m->used && (m->mu.re != 1 || m->mu.im != 0));
+}
+
 /* Where cells are only counted, every material that the case names counts as used. */
 static bn_status name_materials(const bn_case *c, bn_plan *p, maxwell_model *m)
 {
@@ -332,6 +338,21 @@ static bn_status name_materials(const bn_case *c, bn_plan *p, maxwell_model *m)
             if (material >= 0)
                 m->structure.material[material].used = true;
         }
+    look_for_magnetic(&m->structure);
+    return BN_OK;
+}
+
+/* The material at the centres of all edges, which are half a cell `along` their axis and at 0 across it, or, with 0
+ * along it, of all faces. */
+static bn_status fill_sharp(const bn_case *c, bn_plan *p, maxwell_model *m, double along, uint8_t **out)
+{
+    const size_t cells = maxwell_cells(m);
+    BN_TRY(bn_plan_allocate(p, 3 * cells, (void **)out));
+    for (size_t d = 0; d < 3; d++) {
+        sample q = { { 0.5 - along, 0.5 - along, 0.5 - along }, *out + d * cells };
+        q.in[d] = along;
+        BN_TRY(fill(c, p, m, &q));
+    }
     return BN_OK;
 }
 
@@ -353,16 +374,14 @@ bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell_model *m
         return name_materials(c, p, m);
     BN_TRY(bn_plan_allocate(p, cells, (void **)&m->structure.cell));
     BN_TRY(fill(c, p, m, &(sample){ { 0.5, 0.5, 0.5 }, m->structure.cell }));
-    if (!m->structure.average && !bn_case_diagnostics(c)[0]) {
-        BN_TRY(bn_plan_allocate(p, 3 * cells, (void **)&m->structure.edge));
-        for (size_t d = 0; d < 3; d++) {
-            sample q = { { 0, 0, 0 }, m->structure.edge + d * cells };
-            q.in[d] = 0.5;
-            BN_TRY(fill(c, p, m, &q));
-        }
-    }
     for (size_t i = 0; i < cells; i++)
         m->structure.material[m->structure.cell[i]].used = true;
+    look_for_magnetic(&m->structure);
+    if (!m->structure.average && !bn_case_diagnostics(c)[0]) {
+        BN_TRY(fill_sharp(c, p, m, 0.5, &m->structure.edge));
+        if (m->structure.magnetic)
+            BN_TRY(fill_sharp(c, p, m, 0, &m->structure.face));
+    }
     if (!bn_case_diagnostics(c)[0])
         check_layers(c, m);
     return BN_OK;

@@ -49,6 +49,44 @@ static int class_of(maxwell_model *m, const uint8_t of[4])
     return m->structure.class_count++;
 }
 
+/* Number of the class of a face between these materials, the lower number first; -1: there are too many. */
+static int face_class(maxwell_structure *s, uint8_t one, uint8_t other)
+{
+    const uint8_t of[2] = { one < other ? one : other, one < other ? other : one };
+    int i = 0;
+    while (i < s->face_count && memcmp(s->faces[i].of, of, 2) != 0)
+        i++;
+    if (i == s->face_count && i < MAXWELL_CLASSES)
+        memcpy(s->faces[s->face_count++].of, of, 2);
+    return i < MAXWELL_CLASSES ? i : -1;
+}
+
+static bn_status find_faces(const bn_case *c, bn_plan *p, maxwell_model *m)
+{
+    const size_t cells = maxwell_cells(m);
+    m->structure.face_count = !m->structure.magnetic; /* vacuum, the first material, on both sides */
+    if (!m->structure.magnetic)
+        return BN_OK;
+    if (m->structure.average)
+        BN_TRY(bn_plan_allocate(p, 3 * cells, (void **)&m->structure.face));
+    for (size_t face = 0; face < 3 * cells; face++) {
+        const size_t at = face % cells, step[3] = { 1, m->n[0], (size_t)m->n[0] * m->n[1] };
+        const int axis = (int)(face / cells);
+        const uint32_t place = (uint32_t)(at / step[axis] % m->n[axis]), before = maxwell_cell_before(m, axis, place);
+        uint8_t one = m->structure.face[face], other = one; /* the material at the face itself */
+        if (m->structure.average) {
+            one = m->structure.cell[at];
+            other = m->structure.cell[at + before * step[axis] - place * step[axis]];
+        }
+        const int number = face_class(&m->structure, one, other);
+        if (number < 0)
+            return bn_case_reject(c, "structure.above", "use fewer materials", "more than %d pairs of materials",
+                                  (int)MAXWELL_CLASSES);
+        m->structure.face[face] = (uint8_t)number;
+    }
+    return BN_OK;
+}
+
 bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell_model *m)
 {
     const size_t nx = m->n[0], ny = m->n[1], nz = m->n[2], cells = nx * ny * nz;
@@ -84,9 +122,10 @@ bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell_model *m)
                     m->structure.edge[(size_t)axis * cells + ((size_t)k * ny + j) * nx + i] = (uint8_t)number;
                 }
     }
-    return BN_OK;
+    return find_faces(c, p, m);
 }
 
+static double norm2(cplx a) { return a.re * a.re + a.im * a.im; }
 static cplx permittivity(const maxwell_material *m) { return maxwell_permittivity(m->n, m->k); }
 
 /* The mean of the four cells. Where a metal and a dielectric nearly cancel, the iteration would not be stable: then the
@@ -111,6 +150,18 @@ static void mean_permittivity(const maxwell_model *m, maxwell_class *class)
         class->loss[i] = class->share[i] * 2 * of->n * of->k;
     }
     class->eps = all ? mean : permittivity(&m->structure.material[class->of[most]]);
+}
+
+/* H is normal to the face that it stands on, and mu H is the same on both sides: the mean of 1 / mu, where E, along all
+ * faces that meet in its edge, wants that of eps. Beside a magnetic metal (mu' < 0) the mean may have any size: then
+ * the permeability of the first material. */
+static void mean_permeability(const maxwell_model *m, maxwell_face *face)
+{
+    const cplx one = { 1, 0 }, mu[2] = { m->structure.material[face->of[0]].mu, m->structure.material[face->of[1]].mu };
+    const bool same = face->of[0] == face->of[1], both = !same && mu[0].re * mu[1].re > 0;
+    face->mu = both ? cplx_over(one, cplx_scaled(0.5, cplx_plus(cplx_over(one, mu[0]), cplx_over(one, mu[1])))) : mu[0];
+    for (int i = 0; i < 2; i++) /* mu'' |B / mu|^2 of each half */
+        face->loss[i] = (both ? 0.5 * norm2(face->mu) / norm2(mu[i]) : i == 0) * -mu[i].im;
 }
 
 /* -------------------------------------------------------------------------------------------------- coefficients */
@@ -140,19 +191,19 @@ static double conductivity(const maxwell_model *m, double depth)
     return depth > 0 ? most * pow(depth / m->pml.cells, m->pml.order) : 0;
 }
 
-static void set_update_E(maxwell_model *m, cplx eps, int depth, double tau, double half, size_t row)
+/* A row of a table for the permittivity or permeability er; the layer is matched: its conductivity goes with er. */
+static void set_row(maxwell_model *m, maxwell_table table, cplx er, double depth, double tau, double half, size_t row)
 {
     const double sigma = conductivity(m, depth), w = m->t.w;
-    const cplx loss = { -w * eps.im + sigma * eps.re, sigma * eps.im };
-    set_update(eps.re, loss, tau, half, m->t.of[MAXWELL_UPDATE_E] + 4 * row);
+    const cplx loss = { -w * er.im + sigma * er.re, sigma * er.im };
+    set_update(er.re, loss, tau, half, m->t.of[table] + 4 * row);
 }
 
-/* -i w (eps - eps_above) */
-static void set_contrast(maxwell_model *m, cplx eps, size_t at)
+/* -i w (eps - eps_above), or of mu */
+static void set_contrast(maxwell_model *m, maxwell_table table, cplx er, cplx above, size_t at)
 {
-    const cplx above = permittivity(&m->structure.material[m->structure.above]);
-    m->t.of[MAXWELL_CONTRAST][2 * at] = m->t.w * (eps.im - above.im);
-    m->t.of[MAXWELL_CONTRAST][2 * at + 1] = -m->t.w * (eps.re - above.re);
+    m->t.of[table][2 * at] = m->t.w * (er.im - above.im);
+    m->t.of[table][2 * at + 1] = -m->t.w * (er.re - above.re);
 }
 
 static void set_coefficients(maxwell_model *m)
@@ -160,12 +211,15 @@ static void set_coefficients(maxwell_model *m)
     maxwell_tables *t = &m->t;
     const double tau = m->courant / sqrt(3.0), half = 0.5 * t->w * tau;
     const int levels = m->pml.cells + 1;
+    const maxwell_material *half_space = &m->structure.material[m->structure.above];
+    const cplx above = permittivity(half_space);
     size_t row = 0;
     for (int i = 0; i < m->structure.class_count; i++) {
         mean_permittivity(m, &m->structure.classes[i]);
         for (int depth = 0; depth < levels; depth++)
-            set_update_E(m, m->structure.classes[i].eps, depth, tau, half, row++);
-        set_contrast(m, m->structure.classes[i].eps, m->structure.mapped ? row - (size_t)levels : (size_t)i);
+            set_row(m, MAXWELL_UPDATE_E, m->structure.classes[i].eps, depth, tau, half, row++);
+        set_contrast(m, MAXWELL_CONTRAST, m->structure.classes[i].eps, above,
+                     m->structure.mapped ? row - (size_t)levels : (size_t)i);
     }
     const size_t first = row, cells = maxwell_cells(m);
     for (size_t edge = 0; m->structure.row && edge < 3 * cells; edge++) {
@@ -175,20 +229,26 @@ static void set_coefficients(maxwell_model *m)
         row = (size_t)m->structure.row[edge];
         if (row < first || !maxwell_mapped_edge(m, (int)(edge / cells), place, cell, &class))
             continue;
-        set_update_E(m, class.eps, 0, tau, half, row);
-        set_contrast(m, class.eps, row);
+        set_row(m, MAXWELL_UPDATE_E, class.eps, 0, tau, half, row);
+        set_contrast(m, MAXWELL_CONTRAST, class.eps, above, row);
     }
-    for (int depth = 0; depth < levels; depth++)
-        set_update(1, (cplx){ conductivity(m, depth > 0 ? depth - 0.5 : 0), 0 }, tau, half,
-                   t->of[MAXWELL_UPDATE_H] + 4 * (size_t)depth);
+    row = 0;
+    for (int i = 0; i < m->structure.face_count; i++) {
+        mean_permeability(m, &m->structure.faces[i]);
+        const cplx mu = m->structure.faces[i].mu;
+        for (int depth = 0; depth < levels; depth++)
+            set_row(m, MAXWELL_UPDATE_H, mu, depth > 0 ? depth - 0.5 : 0, tau, half, row++);
+        set_contrast(m, MAXWELL_CONTRAST_H, mu, half_space->mu, m->structure.mapped ? row - (size_t)levels : (size_t)i);
+    }
 }
 
 /* The incident plane wave, exact on the grid: wave numbers obey sum sin^2(k_i / 2) = (n w / 2)^2, the amplitudes are
- * perpendicular to K = 2 sin(k / 2), and H = K x E / w. It travels downwards. */
+ * perpendicular to K = 2 sin(k / 2), and H = K x E / (w mu). It travels downwards. */
 static void set_wave(maxwell_model *m)
 {
     maxwell_tables *t = &m->t;
-    const double n = m->structure.material[m->structure.above].n,
+    const maxwell_material *above = &m->structure.material[m->structure.above];
+    const double n = maxwell_index(above).re, mu = above->mu.re,
                  kx = n * t->w * sin(m->light.incidence) * cos(m->light.azimuth),
                  ky = n * t->w * sin(m->light.incidence) * sin(m->light.azimuth);
     const double Kx = 2 * sin(0.5 * kx), Ky = 2 * sin(0.5 * ky), Kz = -sqrt(n * t->w * n * t->w - Kx * Kx - Ky * Ky);
@@ -202,7 +262,7 @@ static void set_wave(maxwell_model *m)
     }
     for (int i = 0; i < 3; i++)
         e[i] *= m->light.amplitude;
-    const double hx = (Ky * e[2] - Kz * e[1]) / t->w, hy = (Kz * e[0] - Kx * e[2]) / t->w;
+    const double hx = (Ky * e[2] - Kz * e[1]) / (t->w * mu), hy = (Kz * e[0] - Kx * e[2]) / (t->w * mu);
     /* E_x and H_y stand half a cell further along x, E_y and H_x along y, H half a cell higher. */
     const cplx half_x = { cos(0.5 * kx), -sin(0.5 * kx) }, half_y = { cos(0.5 * ky), -sin(0.5 * ky) };
     const cplx half_z = { cos(0.5 * kz), sin(0.5 * kz) };
@@ -214,8 +274,11 @@ static void set_wave(maxwell_model *m)
                       (t->e_inc[1].re * t->h_inc[0].re + t->e_inc[1].im * t->h_inc[0].im));
     for (uint32_t k = 0; k < m->n[2]; k++) {
         const double phase = kz * ((double)k - m->light.source);
-        t->of[MAXWELL_WAVE][2 * k] = cos(phase);
-        t->of[MAXWELL_WAVE][2 * k + 1] = sin(phase);
+        double *E = t->of[MAXWELL_WAVE] + 2 * k, *H = E + 2 * m->n[2];
+        E[0] = cos(phase);
+        E[1] = sin(phase);
+        H[0] = -Kz / (t->w * mu) * cos(phase + 0.5 * kz);
+        H[1] = -Kz / (t->w * mu) * sin(phase + 0.5 * kz);
     }
     double *lateral = t->of[MAXWELL_LATERAL];
     for (int dim = 0; dim < 2; dim++) {
@@ -233,12 +296,14 @@ static void set_wave(maxwell_model *m)
 
 size_t maxwell_table_size(const maxwell_model *m, maxwell_table table)
 {
-    const size_t levels = (size_t)m->pml.cells + 1, classes = (size_t)m->structure.class_count;
+    const size_t levels = (size_t)m->pml.cells + 1, classes = (size_t)m->structure.class_count,
+                 faces = (size_t)m->structure.face_count;
     switch (table) {
     case MAXWELL_UPDATE_E: return 4 * (m->structure.row ? m->structure.rows : levels * classes);
-    case MAXWELL_UPDATE_H: return 4 * levels;
+    case MAXWELL_UPDATE_H: return 4 * levels * faces;
     case MAXWELL_CONTRAST: return 2 * (m->structure.row ? m->structure.rows : classes);
-    case MAXWELL_WAVE: return 2 * (size_t)m->n[2];
+    case MAXWELL_CONTRAST_H: return 2 * (m->structure.row ? levels * faces : faces);
+    case MAXWELL_WAVE: return 4 * (size_t)m->n[2];
     case MAXWELL_LATERAL: return 2 * (2 + (size_t)m->n[0] + m->n[1]);
     default: return 0;
     }

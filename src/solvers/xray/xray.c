@@ -475,6 +475,7 @@ const bn_solver bn_solver_xray = {
     .name = "xray",
     .summary = "x-ray photons with phase through an electron density: small-angle scattering",
     .schema = schema,
+    .program = "xray+xray_slabs",
     .kernels = kernels,
     .state_size = sizeof(xray),
     .device = &xray_device,

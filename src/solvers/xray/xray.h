@@ -16,7 +16,7 @@ enum {
     XRAY_SCATTERINGS_MAX = 1000000,
     XRAY_MIGRATING = 1 << 18, /* photons that a device takes from others at a time, at most */
     XRAY_PHOTON_WORDS =
-        19, /* of a migrating photon, beside its reals and those of its polarisation: pack() of xray.cl */
+        19, /* of a migrating photon, beside its reals and those of its polarisation: pack() of xray_slabs.cl */
     XRAY_PHOTON_REALS = 8,
     XRAY_POLARISATION_REALS = 3
 };

@@ -2,8 +2,8 @@
  * equations on Yee's grid as this file writes them: every edge and face of the grid, with sources, sides, absorbing
  * layers and borders of materials. H is times the impedance of vacuum, lengths are in cells, w = omega h / c:
  *
- *     i w eps E = curl H - i w (eps - eps_above) E_in      (the last term: volume source)
- *     i w H = -curl E
+ *     i w eps E = curl H - i w (eps - eps_above) E_in      (the last terms: volume source)
+ *     i w mu H = -curl E - i w (mu - mu_above) H_in
  *
  * A difference along an axis is divided by s = 1 + sigma / (i w) at its place, which is what Berenger's split fields
  * amount to in the harmonic state; sigma grows as depth^order. Then the results, summed from that field. */
@@ -32,6 +32,9 @@ static cplx permittivity(int m)
     return index * index;
 }
 
+/* What they have in magnetic settings. */
+static const double mu[MATERIALS][2] = { { 1, 0 }, { 1.3, 0 }, { -4, 0.3 }, { 1.6, 0.5 } };
+
 /* A block, or (radius > 0) a sphere about `low`. All lengths here are in cells. */
 typedef struct body {
     int material;
@@ -44,6 +47,7 @@ typedef struct setting {
     int n[3];
     double wavelength, incidence, azimuth, polarisation, amplitude;
     bool volume, sides, wall, sharp; /* source; absorbing sides; metal at the bottom; sharp borders */
+    bool magnetic;
     int pml, order;
     double reflection;
     int above, below;
@@ -53,6 +57,8 @@ typedef struct setting {
 } setting;
 
 static const double spacing = 40e-9, epsilon = 1e-9;
+
+static cplx permeability(const setting *s, int m) { return s->magnetic ? CMPLX(mu[m][0], -mu[m][1]) : 1; }
 
 static void write_case(const setting *s, char *text, size_t size)
 {
@@ -68,8 +74,9 @@ static void write_case(const setting *s, char *text, size_t size)
         s->wall ? "wall" : "absorbing", s->pml, s->order, s->reflection, material[s->above].name,
         material[s->below].name, s->top * spacing, s->sharp ? "sharp" : "average", epsilon);
     for (int m = GLASS; m < MATERIALS; m++)
-        at += (size_t)snprintf(text + at, size - at, "[[material]]\nname = \"%s\"\nn = %.17g\nk = %.17g\n",
-                               material[m].name, material[m].n, material[m].k);
+        at += (size_t)snprintf(
+            text + at, size - at, "[[material]]\nname = \"%s\"\nn = %.17g\nk = %.17g\nmu = %.17g\nmu_loss = %.17g\n",
+            material[m].name, material[m].n, material[m].k, creal(permeability(s, m)), -cimag(permeability(s, m)));
     for (const body *b = s->bodies; b < s->bodies + BODIES && (b->radius > 0 || b->high[2] > 0); b++) {
         at += (size_t)snprintf(text + at, size - at, "[[%s]]\nmaterial = \"%s\"\n%s = [%.17g, %.17g, %.17g]\n",
                                b->radius > 0 ? "sphere" : "box", material[b->material].name,
@@ -132,6 +139,33 @@ static cplx edge_permittivity(const setting *s, int c, const int cell[3], double
     return permittivity(most);
 }
 
+/* The permeability at component c of H in a cell, of the two cells that share the face; B is the same in both. */
+static cplx face_permeability(const setting *s, int c, const int cell[3], double lost[MATERIALS])
+{
+    int m[2];
+    memset(lost, 0, MATERIALS * sizeof *lost);
+    for (int side = 0; side < 2; side++) {
+        double at[3];
+        for (int d = 0; d < 3; d++) {
+            const int place = cell[d] - (d == c && side == 0);
+            at[d] = 0.5 + (place >= 0 ? place : d == 2 || s->sides ? 0 : s->n[d] - 1);
+        }
+        if (s->sharp)
+            at[c] = cell[c];
+        m[side] = material_at(s, at);
+    }
+    const cplx one = permeability(s, m[0]), other = permeability(s, m[1]);
+    const bool opposed = creal(one) * creal(other) < 0;
+    const cplx mean = opposed ? permeability(s, m[0] < m[1] ? m[0] : m[1]) : 2 / (1 / one + 1 / other);
+    if (opposed)
+        lost[m[0] < m[1] ? m[0] : m[1]] = -cimag(mean);
+    for (int side = 0; side < 2 && !opposed; side++) {
+        const cplx of = permeability(s, m[side]);
+        lost[m[side]] += -0.5 * cimag(of) * creal(mean * conj(mean)) / creal(of * conj(of));
+    }
+    return mean;
+}
+
 /* s of an axis at a place on it. */
 static cplx stretch(const setting *s, int axis, double at)
 {
@@ -149,7 +183,8 @@ typedef struct wave {
 
 static wave incident_wave(const setting *s)
 {
-    const double w = 2 * pi / s->wavelength, n = material[s->above].n, across = n * w * sin(s->incidence);
+    const double w = 2 * pi / s->wavelength, mu_above = creal(permeability(s, s->above)),
+                 n = material[s->above].n * sqrt(mu_above), across = n * w * sin(s->incidence);
     wave in = { .k = { across * cos(s->azimuth), across * sin(s->azimuth) }, .z = s->n[2] - s->pml - 3 };
     /* a difference over a cell multiplies the wave by -i K */
     double K[3] = { 2 * sin(in.k[0] / 2), 2 * sin(in.k[1] / 2) };
@@ -166,7 +201,7 @@ static wave incident_wave(const setting *s)
     for (int c = 0; c < 3; c++) {
         const int a = (c + 1) % 3, b = (c + 2) % 3;
         in.of[0][c] = E[c];
-        in.of[1][c] = (K[a] * E[b] - K[b] * E[a]) / w;
+        in.of[1][c] = (K[a] * E[b] - K[b] * E[a]) / (w * mu_above);
     }
     return in;
 }
@@ -263,24 +298,29 @@ static void look_at_cell(const solution *f, const int cell[3], sums *all)
     const double w = 2 * pi / s->wavelength, tau = 0.99 / sqrt(3.0);
     const int exit = s->wall || s->volume ? 0 : s->pml + 1; /* what lies deeper counts as transmitted */
     for (int c = 0; c < 3; c++) {
-        double share[MATERIALS];
-        const cplx eps = edge_permittivity(s, c, cell, share), in = incident(&f->in, 0, c, cell);
-        const cplx driving = IMAGINARY * w * (eps - permittivity(s->above)); /* times E */
+        double share[MATERIALS], lost[MATERIALS];
+        const cplx eps = edge_permittivity(s, c, cell, share), of_face = face_permeability(s, c, cell, lost);
+        const cplx in[2] = { incident(&f->in, 0, c, cell), incident(&f->in, 1, c, cell) };
+        const cplx driving[2] = { IMAGINARY * w * (eps - permittivity(s->above)),
+                                  IMAGINARY * w * (of_face - permeability(s, s->above)) }; /* times E, H */
         const bool on_wall = (c != 2 && cell[2] == 0) ||
                              (s->sides && ((c != 0 && cell[0] == 0) || (c != 1 && cell[1] == 0)));
         const bool whole[2] = { is_whole(f, 0, c, cell), is_whole(f, 1, c, cell) };
         const cplx of_E = curl(f, 1, c, cell, whole[0]) - IMAGINARY * w * eps * value(f, 0, c, cell, whole[0]),
-                   of_H = curl(f, 0, c, cell, whole[1]) + IMAGINARY * w * value(f, 1, c, cell, whole[1]);
-        const cplx total = value(f, 0, c, cell, true);
+                   of_H = curl(f, 0, c, cell, whole[1]) + IMAGINARY * w * of_face * value(f, 1, c, cell, whole[1]);
+        const cplx E = value(f, 0, c, cell, true), H = value(f, 1, c, cell, true);
         const double change[2] = { on_wall ? cabs(value(f, 0, c, cell, whole[0]))
-                                           : cabs(of_E - s->volume * driving * in) * tau / cabs(eps),
-                                   cabs(of_H) * tau };
+                                           : cabs(of_E - s->volume * driving[0] * in[0]) * tau / cabs(eps),
+                                   cabs(of_H + s->volume * driving[1] * in[1]) * tau / cabs(of_face) };
         for (int h = 0; h < 2; h++)
             all->change[h] = fmax(all->change[h], change[h]);
-        all->extinct += 0.5 * creal(conj(driving * total) * in);
-        if (cell[2] > exit - (c == 2))
-            for (int m = 0; m < MATERIALS; m++)
-                all->lost[m] += 0.5 * w * share[m] * 2 * material[m].n * material[m].k * creal(total * conj(total));
+        all->extinct += 0.5 * creal(conj(driving[0] * E) * in[0] + conj(driving[1] * H) * in[1]);
+        for (int m = 0; m < MATERIALS; m++) {
+            if (cell[2] > exit - (c == 2))
+                all->lost[m] += 0.5 * w * share[m] * 2 * material[m].n * material[m].k * creal(E * conj(E));
+            if (cell[2] > exit - (c != 2))
+                all->lost[m] += 0.5 * w * lost[m] * creal(H * conj(H));
+        }
     }
 }
 
@@ -293,7 +333,8 @@ static void near_all(double value, double expected, const char *name)
 static void check_cross_sections(const solution *f, const sums *all, double lost, const run *r)
 {
     const setting *s = f->s;
-    const double unit = spacing * spacing / (0.5 * material[s->above].n * s->amplitude * s->amplitude);
+    const double unit = spacing * spacing * sqrt(creal(permeability(s, s->above))) /
+                        (0.5 * material[s->above].n * s->amplitude * s->amplitude);
     near_all(result(r, "sigma_abs") / (unit * lost), 1, "w eps'' |E|^2 / 2");
     near_all(result(r, "sigma_ext") / (unit * all->extinct), 1, "Re J* E_in / 2");
     near(result(r, "sigma_sca") / (unit * (all->extinct - lost)), 1, 10 * epsilon, "Poynting's theorem");
@@ -360,8 +401,8 @@ static void check(const setting *s)
             for (int i = 0; i < s->n[0]; i++) {
                 look_at_cell(&f, (const int[3]){ i, j, k }, &all);
                 const int m = material_at(s, (const double[3]){ i + 0.5, j + 0.5, k + 0.5 });
-                ck_assert_msg(n[(k * s->n[1] + j) * s->n[0] + i] == material[m].n, "cell %d, %d, %d is no %s", i, j, k,
-                              material[m].name);
+                const double index = fabs(creal(csqrt(permittivity(m) * permeability(s, m))));
+                near(fabs(n[(k * s->n[1] + j) * s->n[0] + i]), index, 4e-15, material[m].name);
             }
     near(all.change[0] / largest, 0, 2 * epsilon, "i w eps E = curl H");
     near(all.change[1] / largest, 0, 20 * epsilon, "i w H = -curl E");
@@ -473,6 +514,49 @@ START_TEST(layers_that_radiate_solve_the_equations)
 }
 END_TEST
 
+/* As the first and the fourth of these settings. */
+START_TEST(oblique_light_solves_the_equations_of_magnetic_media)
+{
+    check(&(setting){ .n = { 6, 5, 30 },
+                      .wavelength = 20,
+                      .incidence = 0.5,
+                      .azimuth = 0.6,
+                      .polarisation = 0.4,
+                      .amplitude = 2.5,
+                      .magnetic = true,
+                      .pml = 6,
+                      .order = 3,
+                      .reflection = 1e-3,
+                      .above = GLASS,
+                      .below = GLASS,
+                      .top = 12,
+                      .bodies = { { METAL, { 1, 1, 11 }, { 4, 3, 14 }, 0 },
+                                  { ABSORBER, { 3, 2, 13 }, { 7, 4, 17 }, 0 },
+                                  { VACUUM, { 0, 4, 10 }, { 2, 6, 15 }, 0 } },
+                      .more = "solver.courant=0.7" });
+}
+END_TEST
+
+START_TEST(scattered_light_solves_the_equations_of_magnetic_media)
+{
+    check(&(setting){ .n = { 17, 18, 19 },
+                      .wavelength = 20,
+                      .polarisation = 0.7,
+                      .amplitude = 0.5,
+                      .volume = true,
+                      .sides = true,
+                      .sharp = true,
+                      .magnetic = true,
+                      .pml = 4,
+                      .order = 2,
+                      .reflection = 1e-2,
+                      .above = GLASS,
+                      .below = GLASS,
+                      .bodies = { { ABSORBER, { 8.2, 8.1, 8.05 }, { 0 }, 3.1 },
+                                  { METAL, { 7.3, 8.6, 9.2 }, { 12.4, 13.4, 14.4 }, 0 } } });
+}
+END_TEST
+
 static void add(TCase *tests)
 {
     tcase_add_checked_fixture(tests, open_context, close_context);
@@ -481,6 +565,8 @@ static void add(TCase *tests)
     tcase_add_test(tests, light_on_a_metal_solves_the_equations);
     tcase_add_test(tests, scattered_light_solves_the_equations);
     tcase_add_test(tests, layers_that_radiate_solve_the_equations);
+    tcase_add_test(tests, oblique_light_solves_the_equations_of_magnetic_media);
+    tcase_add_test(tests, scattered_light_solves_the_equations_of_magnetic_media);
 }
 
 int main(void) { return bn_test_main("maxwell-equations", add); }

@@ -158,6 +158,16 @@ START_TEST(gradients_of_oblique_light_go_the_other_way)
 }
 END_TEST
 
+/* The absorber is the half space below, too: slopes of H lie beside it. */
+START_TEST(gradients_beside_magnetic_materials)
+{
+    static const char *const keys[] = { "structure.map=design", "material.2.mu=1.4", "material.2.mu_loss=0.1" };
+    design d = make_design(layers, NX, NY, NZ, (const unsigned[3]){ 1, 0, 8 }, (const unsigned[3]){ 4, 2, 12 });
+    check_gradients(&d, 9, 2, keys, 3, NULL);
+    end_design(&d);
+}
+END_TEST
+
 START_TEST(gradients_of_scattered_light_have_the_total_field)
 {
     static const char *const keys[] = { "structure.map=design" };
@@ -242,6 +252,7 @@ static void add(TCase *tests)
     tcase_add_checked_fixture(tests, open_context, close_context);
     tcase_add_test(tests, gradients_are_those_of_differences);
     tcase_add_test(tests, gradients_of_oblique_light_go_the_other_way);
+    tcase_add_test(tests, gradients_beside_magnetic_materials);
     tcase_add_test(tests, gradients_of_scattered_light_have_the_total_field);
     tcase_add_test(tests, a_map_of_what_is_there_changes_nothing);
     tcase_add_test(tests, maps_and_slopes_that_cannot_be);
