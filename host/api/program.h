@@ -60,6 +60,18 @@ typedef struct bn_build_stats {
 } bn_build_stats;
 bn_build_stats bn_domain_build_stats(const bn_domain *);
 
+/* Lists programs instead of compiling them, and launches nothing, until NULL is given: so that they can be compiled in
+ * processes of their own before this one wants them. Reading scalars fails with BN_INTERRUPTED, without a
+ * message; what was made in the meantime is good for nothing but to be destroyed. False where compilers gain nothing
+ * from it (bn_quirks.parallel_builds). */
+typedef struct bn_program_list {
+    void (*add)(void *user, const char *name, const char *text, const char *options);
+    void *user;
+} bn_program_list;
+bool bn_device_list_programs(bn_device *, const bn_program_list *);
+/* Compiles a listed program for the driver's cache. */
+BN_CHECKED bn_status bn_program_compile(bn_device *, const char *name, const char *text, const char *options);
+
 /* From now on a kernel of range BN_PER_CELL, or BN_PER_BLOCK or a pair of lines, in one or two dimensions runs with so
  * many work-items a cell, or work-groups a block or pair, told apart by get_global_id(2): for grids of few cells on
  * devices that want many work-items. They may only write by atomics, or what no other layer writes. */

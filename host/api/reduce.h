@@ -48,6 +48,8 @@ typedef enum bn_reduce_op { BN_SUM, BN_SUM_SQUARES, BN_MAX_ABS, BN_COUNT_ABOVE }
 /* One number from one component of a real field, for both engines, same bits; NaN or infinity anywhere gives a result
  * that is not finite. */
 BN_CHECKED bn_status bn_reduce(bn_field *, int component, bn_reduce_op, double *result);
+/* Begins to compile what such a reduction needs, where compilers work beside the host. */
+BN_CHECKED bn_status bn_reduce_prepare(bn_domain *, bn_reduce_op);
 /* How many points have more than `limit` there, summed in the field's precision. */
 BN_CHECKED bn_status bn_reduce_above(bn_field *, int component, double limit, double *count);
 /* On a device: launches it and lends the scalars whose first one it is until the next reduction: to be read along with

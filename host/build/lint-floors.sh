@@ -13,7 +13,7 @@ rules='
 function room(f,   p)
 {
     if (f ~ /^host\/api\//)
-        return f ~ /\/(device|embedded_files|no_cl|ranks|limits)\.h$/ ? "device" : f ~ /\/(domain|field|device_array|program)\.h$/ ? "grid" \
+        return f ~ /\/(device|embedded_files|no_cl|ranks|limits|parallel_rows)\.h$/ ? "device" : f ~ /\/(domain|field|device_array|program)\.h$/ ? "grid" \
              : f ~ /\/(migrate|repartition)\.h$/ ? "parallel" : "launch"
     split(f, p, "/")
     return p[2]

@@ -1,6 +1,7 @@
 /* device_open.c: opens and closes devices, alone or as the group that shares a domain, also with those of other ranks.
  */
 #include "device/bandwidth.h"
+#include "device/buffer.h"
 #include "device/device_list.h"
 #include "device/queue_limit.h"
 
@@ -211,6 +212,9 @@ void bn_device_close(bn_device **device)
     bn_device *d = *device;
     for (size_t i = 1; i < d->group_size; i++)
         bn_device_close(&d->group[i]);
+    if (d->stage)
+        bn_pinned_free(d->stage);
+    free(d->stage);
     const cl_command_queue queues[] = { d->queue, d->outgoing, d->incoming };
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         if (queues[i]) {

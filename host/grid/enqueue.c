@@ -11,6 +11,8 @@ enum { BN_FLUSH_AFTER = 64 };
 
 bn_status bn_set_arg(bn_kernel *k, size_t box, cl_uint index, size_t bytes, const void *value)
 {
+    if (k->program->domain->device->listing)
+        return BN_OK;
     bn_set_argument *last = index < k->argument_count && bytes <= sizeof last->value
                                 ? &k->set[box * k->argument_count + index]
                                 : NULL;
@@ -52,6 +54,8 @@ bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const siz
     bn_domain *d = k->program->domain;
     bn_device *device = d->boxes[box].device;
     bool profile = device->profile;
+    if (device->listing)
+        return BN_OK;
     BN_TRY(bn_limit_queue(device, k->desc->name));
     if (profile && k->pending_count == BN_PENDING_EVENTS)
         BN_TRY(bn_collect_events(k));

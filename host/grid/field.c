@@ -1,6 +1,8 @@
 /* field.c: values on a grid: creation, conversion, filling. Where they lie is a matter of the domain's boxes. */
 #include "grid/field.h"
 
+#include "api/parallel_rows.h"
+#include "device/buffer.h"
 #include "grid/block_copy.h"
 #include "grid/domain.h"
 #include "grid/queues.h"
@@ -164,10 +166,95 @@ bn_status bn_field_read_region(bn_field *f, int first, int count, const bn_regio
     return BN_OK;
 }
 
+/* The next band of a part: rows of a layer, or whole layers, of `points` points at most unless a row has more. */
+static bool next_band(const bn_region *part, size_t points, bn_region *band)
+{
+    const size_t rows = points / part->n[0] > 0 ? points / part->n[0] : 1, layers = rows / part->n[1];
+    const uint32_t end[2] = { part->first[1] + part->n[1], part->first[2] + part->n[2] };
+    if (band->n[0] == 0) {
+        *band = *part;
+    } else if (band->first[1] + band->n[1] < end[0]) {
+        band->first[1] += band->n[1];
+    } else {
+        band->first[1] = part->first[1];
+        band->first[2] += band->n[2];
+    }
+    if (band->first[2] >= end[1])
+        return false;
+    const size_t left = end[0] - band->first[1], behind = end[1] - band->first[2];
+    band->n[1] = (uint32_t)(left < rows ? left : rows);
+    band->n[2] = (uint32_t)(layers < 1 ? 1 : layers < behind ? layers : behind);
+    return true;
+}
+
+/* A piece of values on its way into pinned memory. */
+typedef struct staged {
+    const void *from;
+    void *to;
+    size_t numbers, bytes; /* how many, of how many bytes there */
+    bool narrows;          /* from double */
+} staged;
+enum { STAGE_ROW = 1024 }; /* numbers */
+
+static void stage_rows(void *user, size_t first, size_t end)
+{
+    const staged *s = user;
+    const size_t last = end * STAGE_ROW < s->numbers ? end * STAGE_ROW : s->numbers;
+    if (!s->narrows) {
+        memcpy((char *)s->to + first * STAGE_ROW * s->bytes, (const char *)s->from + first * STAGE_ROW * s->bytes,
+               (last - first * STAGE_ROW) * s->bytes);
+        return;
+    }
+    for (size_t i = first * STAGE_ROW; i < last; i++)
+        ((float *)s->to)[i] = (float)((const double *)s->from)[i];
+}
+
+/* Writes values some rows at a time, copied to pinned memory or narrowed there on all processors while the piece before
+ * moves: drivers take other memory at a seventh of the speed, and nobody needs room for all of them. */
+static bn_status write_staged(bn_field *f, int first, int count, const bn_region *r, bool narrows, const void *values)
+{
+    enum { STAGE_BYTES = 1 << 25 };
+    bn_domain *d = f->domain;
+    const size_t point = bn_field_unit(f, &first, &count), bytes = narrows ? sizeof(float) : 1, row = r->n[0] * point,
+                 each = row > STAGE_BYTES ? row : STAGE_BYTES;
+    bn_device *device = d->device;
+    const char *from = values;
+    unsigned pieces = 0;
+    if (!device->stage && !(device->stage = calloc(1, sizeof *device->stage)))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory to write field %s", f->desc.name);
+    BN_TRY(bn_pinned_need(device, device->stage, 2 * each));
+    for (int c = first; c < first + count; c++)
+        for (bn_region band = { .n = { 0 } }; next_band(r, each / point, &band);) {
+            const size_t numbers = bn_region_points(&band) * point / bytes;
+            staged s = { from, (char *)device->stage->data + pieces % 2 * each, numbers, bytes, narrows };
+            bn_parallel_rows((numbers + STAGE_ROW - 1) / STAGE_ROW, stage_rows, &s);
+            from += numbers * (narrows ? sizeof(double) : 1);
+            if (pieces++ > 0)
+                BN_TRY(bn_wait_for_launches(d, f->desc.name));
+            BN_TRY(bn_field_transfer(f, c, 1, &band, s.to, true, false));
+            BN_TRY(bn_flush_all(d, f->desc.name));
+        }
+    device->counts.waits++;
+    return bn_wait_for_launches(d, f->desc.name);
+}
+
+/* Whether it pays. */
+static bool stages(const bn_field *f, const bn_region *r, int count, bool narrows)
+{
+    enum { LEAST = 1 << 22 };
+    const bn_device *device = f->domain->device;
+    return device && (narrows || !device->info.cpu) && region_bytes(f, r, count) >= LEAST;
+}
+
 bn_status bn_field_write_region(bn_field *f, int first, int count, const bn_region *r, bn_host_type type,
                                 const void *values)
 {
     BN_TRY(check_region(f, first, count, r, type));
+    const bool narrows = type == BN_AS_DOUBLES && f->domain->desc.precision == BN_SINGLE;
+    if (stages(f, r, count, narrows)) {
+        BN_TRY(write_staged(f, first, count, r, narrows, values));
+        return bn_field_changed(f, 0);
+    }
     if (type == BN_OWN_TYPE) {
         BN_TRY(bn_field_transfer(f, first, count, r, (void *)values, true, true));
         return bn_field_changed(f, 0);
@@ -229,27 +316,6 @@ bn_status bn_field_visit(bn_field *f, bn_host_type type, bn_field_visitor *visit
 out:
     free(values);
     return st;
-}
-
-/* The next band of a part: rows of a layer, or whole layers, of `points` points at most unless a row has more. */
-static bool next_band(const bn_region *part, size_t points, bn_region *band)
-{
-    const size_t rows = points / part->n[0] > 0 ? points / part->n[0] : 1, layers = rows / part->n[1];
-    const uint32_t end[2] = { part->first[1] + part->n[1], part->first[2] + part->n[2] };
-    if (band->n[0] == 0) {
-        *band = *part;
-    } else if (band->first[1] + band->n[1] < end[0]) {
-        band->first[1] += band->n[1];
-    } else {
-        band->first[1] = part->first[1];
-        band->first[2] += band->n[2];
-    }
-    if (band->first[2] >= end[1])
-        return false;
-    const size_t left = end[0] - band->first[1], behind = end[1] - band->first[2];
-    band->n[1] = (uint32_t)(left < rows ? left : rows);
-    band->n[2] = (uint32_t)(layers < 1 ? 1 : layers < behind ? layers : behind);
-    return true;
 }
 
 bn_status bn_field_supply(bn_field *f, bn_host_type type, bn_field_supplier *supply, void *user)

@@ -175,11 +175,30 @@ static bn_status begin_build(bn_device *device, const char *file, char *text, ch
         return bn_fail(device->ctx, BN_MEMORY, "no memory for program %s", file);
     }
     *b = (bn_build){ .users = 1, .device = device, .file = name, .text = text, .options = options };
+    *out = b;
+    if (device->listing) {
+        device->listing->add(device->listing->user, file, text, options);
+        return BN_OK;
+    }
     b->running = device->quirks.parallel_builds && pthread_create(&b->thread, NULL, compile, b) == 0;
     if (!b->running)
         (void)compile(b);
-    *out = b;
     return b->running ? BN_OK : b->st;
+}
+
+bool bn_device_list_programs(bn_device *d, const bn_program_list *list)
+{
+    const bool can = d->quirks.parallel_builds && d->group_size == 1;
+    d->listing = can ? list : NULL;
+    return can;
+}
+
+bn_status bn_program_compile(bn_device *d, const char *name, const char *text, const char *options)
+{
+    cl_program program;
+    BN_TRY(bn_cl_build(d, name, text, options, &program, NULL));
+    BN_CL(d, name, clReleaseProgram, program);
+    return BN_OK;
 }
 
 /* The same file with the same constants as an earlier program of the domain, or as another box of this one: systems of
@@ -348,7 +367,10 @@ void bn_kernel_shape(bn_kernel *k)
     }
 }
 
-bool bn_kernel_fits(bn_kernel *k) { return bn_kernel_ready(k) == BN_OK && k->fits; }
+bool bn_kernel_fits(bn_kernel *k)
+{
+    return k->program->domain->device->listing || (bn_kernel_ready(k) == BN_OK && k->fits); /* as is to be hoped */
+}
 
 bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **lent)
 {
@@ -379,7 +401,7 @@ bn_status bn_kernel_ready(bn_kernel *k)
     bn_program *p = k->program;
     const bn_kernel_desc *desc = k->desc;
     bn_domain *d = p->domain;
-    if (k->ready)
+    if (k->ready || d->device->listing)
         return BN_OK;
     const double start = bn_host_seconds();
     for (size_t s = 0; s < d->shape_count; s++)
@@ -451,6 +473,8 @@ void bn_kernel_items(bn_kernel *k, size_t items)
 size_t bn_kernel_side_by_side(bn_kernel *k, size_t wish)
 {
     const bn_device_info *info = &k->program->domain->device->info;
+    if (!k->ready) /* its program is only listed */
+        return 1;
     const size_t by_registers = k->max_group / k->group[0],
                  by_memory = k->local_bytes > 0 ? (size_t)(info->local_bytes / k->local_bytes) : by_registers,
                  each = by_registers < by_memory ? by_registers : by_memory,

@@ -306,6 +306,8 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     bn_domain *d = k->program->domain;
     bn_launching l = { .kernel = k, .domain = d, .args = args, .count = count };
     bn_halo_request requests[BN_HALO_REQUESTS];
+    if (d->device->listing)
+        return BN_OK;
     bn_kernel_shape(k);
     const bool without_grid = k->desc->range == BN_ONCE || k->desc->range == BN_PER_PARTICLE;
     BN_TRY(bn_kernel_ready(k));

@@ -195,6 +195,8 @@ bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
     bn_domain *d = count > 0 ? requests[0].scalars->domain : NULL;
     if (count == 0)
         return BN_OK;
+    if (d->device->listing) /* decisions would be made from them */
+        return BN_INTERRUPTED;
     if (count > BN_REQUESTS_MAX)
         return bn_fail(d->ctx, BN_USAGE, "%zu reads of scalars at once, %d are possible", count, (int)BN_REQUESTS_MAX);
     const bool is_double = d->desc.precision == BN_DOUBLE;
@@ -270,6 +272,22 @@ static const bn_kernel_desc total_kernels[] = {
     [BN_MAX_ABS] = { "reduce_total_max", BN_ONCE, { 0, 0, 0 } },
     [BN_COUNT_ABOVE] = { "reduce_total_sum", BN_ONCE, { 0, 0, 0 } },
 };
+
+bn_status bn_reduce_prepare(bn_domain *d, bn_reduce_op op)
+{
+    bn_reductions *r;
+    bn_program *program;
+    bn_kernel *k;
+    if (!d->device || !d->device->quirks.parallel_builds)
+        return BN_OK;
+    BN_TRY(find_reductions(d, (int)op, &r, &program));
+    BN_TRY(bn_kernel_find(program, &partial_kernels[op], &k));
+    BN_TRY(bn_kernel_find(program, &total_kernels[op], &k));
+    if (d->sums.totals == d->sums.partials)
+        return BN_OK;
+    BN_TRY(find_reductions(d, BN_PACKS, &r, &program));
+    return bn_kernel_find(program, &pack_kernel, &k);
+}
 
 static bn_status launch(bn_field *f, int component, bn_reduce_op op, double limit, bn_scalars **lent)
 {

@@ -4,7 +4,7 @@
  */
 #include "numerics/multigrid_plan.h"
 
-#include "numerics/parallel_rows.h"
+#include "api/parallel_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

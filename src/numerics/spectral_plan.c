@@ -1,8 +1,11 @@
 /* spectral_plan.c: lengths, extensions, eigenvalues and chirps of the fast direct solver. */
 #include "numerics/spectral_plan.h"
 
+#include "api/parallel_rows.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double pi = 3.14159265358979323846;
 
@@ -46,28 +49,64 @@ static void find_ends(const bn_stencil *s, bool free_end[4])
     free_end[3] = s->bits[(size_t)(s->ny - 1) * nx + column] != 0;
 }
 
+/* Whether the nodes are those of a rectangle without obstacles: like those of a small one, whose nodes further than
+ * EDGE from a side stand for all others. */
+typedef struct rectangle {
+    const bn_stencil *s;
+    const uint8_t *small;
+    uint32_t nx, ny; /* of the small one */
+    bool *differs;   /* of each row */
+} rectangle;
+enum { EDGE = 3, SMALL = 2 * EDGE + 1 };
+
+static uint32_t in_small(size_t i, uint32_t n, uint32_t small)
+{
+    return i <= EDGE || n == small ? (uint32_t)i : n - i <= EDGE ? small - (n - (uint32_t)i) : EDGE;
+}
+
+static void compare_rows(void *user, size_t first, size_t end)
+{
+    rectangle *r = user;
+    const uint32_t nx = r->s->nx;
+    for (size_t j = first; j < end; j++) {
+        const uint8_t *bits = r->s->bits + j * nx, *small = r->small + in_small(j, r->s->ny, r->ny) * r->nx;
+        unsigned different = 0;
+        for (uint32_t i = 0; i < nx; i++)
+            different |= bits[i] ^ (i > EDGE && nx - i > EDGE ? small[EDGE] : small[in_small(i, nx, r->nx)]);
+        r->differs[j] = different != 0;
+    }
+}
+
+/* NULL, or why not. */
+static const char *no_rectangle(const bn_stencil *s, const bool free_end[4])
+{
+    rectangle r = { .s = s, .nx = s->nx < SMALL ? s->nx : SMALL, .ny = s->ny < SMALL ? s->ny : SMALL };
+    const char *why = NULL;
+    bool unknown[SMALL * SMALL], cell[SMALL * SMALL];
+    uint8_t bits[SMALL * SMALL];
+    for (uint32_t j = 0; j < r.ny; j++)
+        for (uint32_t i = 0; i < r.nx; i++) {
+            unknown[j * r.nx + i] = (i > 0 || free_end[0]) && (i + 1 < r.nx || free_end[1]) && (j > 0 || free_end[2]) &&
+                                    (j + 1 < r.ny || free_end[3]);
+            cell[j * r.nx + i] = true;
+        }
+    bn_stencil_bits(r.nx, r.ny, unknown, cell, bits);
+    r.small = bits;
+    if (!(r.differs = calloc(s->ny, sizeof *r.differs)))
+        return "there is no memory to check it";
+    bn_parallel_rows(s->ny, compare_rows, &r);
+    if (memchr(r.differs, 1, s->ny))
+        why = "it needs a rectangle without obstacles, each side of one kind";
+    free(r.differs);
+    return why;
+}
+
 bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
 {
     bool free_end[4];
-    const char *reason = NULL;
-    const size_t nx = s->nx, ny = s->ny, points = nx * ny;
+    const size_t nx = s->nx, ny = s->ny;
     find_ends(s, free_end);
-    bool *unknown = calloc(points, sizeof *unknown), *cell = calloc(points, sizeof *cell);
-    uint8_t *bits = calloc(points, 1);
-    if (!unknown || !cell || !bits) {
-        reason = "there is no memory to check it";
-        goto out;
-    }
-    for (size_t j = 0; j < ny; j++)
-        for (size_t i = 0; i < nx; i++) {
-            unknown[j * nx + i] = (i > 0 || free_end[0]) && (i + 1 < nx || free_end[1]) && (j > 0 || free_end[2]) &&
-                                  (j + 1 < ny || free_end[3]);
-            cell[j * nx + i] = true;
-        }
-    bn_stencil_bits(s->nx, s->ny, unknown, cell, bits);
-    for (size_t at = 0; at < points && !reason; at++)
-        if (bits[at] != s->bits[at])
-            reason = "it needs a rectangle without obstacles, each side of one kind";
+    const char *reason = no_rectangle(s, free_end);
     for (int d = 0; d < 2 && !reason; d++)
         if (local_bytes((int)(d ? ny : nx) - 1, free_end[2 * d], free_end[2 * d + 1], real_bytes) >
             BN_SPECTRAL_LOCAL_BYTES)
@@ -76,10 +115,6 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
                 "power of two plus one, or single precision would do";
     if (!reason && s->mass == 0 && free_end[0] && free_end[1] && free_end[2] && free_end[3])
         reason = "the matrix is singular: no side gives a value";
-out:
-    free(unknown);
-    free(cell);
-    free(bits);
     if (why)
         *why = reason;
     return !reason;

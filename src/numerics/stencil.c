@@ -1,7 +1,7 @@
 /* stencil.c: entries of five-point matrices. */
 #include "numerics/stencil.h"
 
-#include "numerics/parallel_rows.h"
+#include "api/parallel_rows.h"
 
 #include <stddef.h>
 

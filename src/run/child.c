@@ -167,6 +167,8 @@ bn_status bn_child_ask(bn_context *ctx, const volatile sig_atomic_t *stop, bn_ch
     return *stop ? bn_fail(ctx, BN_INTERRUPTED, "interrupted") : BN_OK;
 }
 
+bool bn_child_send(bn_child *c, const void *message, size_t bytes) { return send_all(c->socket, message, bytes); }
+
 bool bn_child_hear(void *message, size_t bytes)
 {
     size_t got = 0;

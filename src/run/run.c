@@ -35,7 +35,8 @@ typedef struct run {
     int asked;                             /* whether the run is asked to end: BN_GO_ON, ... */
     bn_watching watching;                  /* the caller of bn_run */
     bool stepping;                         /* everything was ready for the first step */
-    double looked;                         /* [s] of the last check for the file STOP */
+    bn_sim_desc sim_desc;
+    double looked; /* [s] of the last check for the file STOP */
     char *out;
 } run;
 
@@ -99,9 +100,10 @@ static bn_status test_device(void *user, const bn_plan *plan)
     bn_summary *s = &r->summary;
     bn_selftest_outcome outcome = BN_SELFTEST_SKIPPED;
     bn_status st = BN_OK;
+    const bn_selftest_run wanted = { plan, r->config, &r->sim_desc };
     for (size_t i = 0; r->desc->program && st == BN_OK && i < bn_device_local_count(r->device); i++)
         st = bn_selftest_ensure(ctx, bn_device_local(r->device, i), bn_case_solver(r->config),
-                                bn_case_double(r->config), plan, r->desc->program, &outcome);
+                                bn_case_double(r->config), &wanted, r->desc->program, &outcome);
     s->selftest = st == BN_OK ? bn_selftest_outcome_text(outcome) : "failed, forced";
     if (st == BN_MISMATCH && r->desc->force)
         forgive(ctx, "going on all the same, as --force asks");
@@ -401,12 +403,13 @@ static bn_status prepare(run *r)
         from = r->out;
     else if (d->resume && !from)
         bn_log(r->ctx, BN_LOG_WARNING, "there is no checkpoint in %s: the run starts from the beginning", r->out);
-    bn_sim_desc sim = d->sim;
-    sim.device = r->device;
-    sim.tuned = true;
-    sim.resume = from;
-    memcpy(r->summary.work_group, sim.work_group, sizeof sim.work_group);
-    BN_TRY(bn_sim_create_checked(r->ctx, r->config, &sim, r->device ? test_device : NULL, r, &r->sim));
+    bn_sim_desc *sim = &r->sim_desc;
+    *sim = d->sim;
+    sim->device = r->device;
+    sim->tuned = true;
+    sim->resume = from;
+    memcpy(r->summary.work_group, sim->work_group, sizeof sim->work_group);
+    BN_TRY(bn_sim_create_checked(r->ctx, r->config, sim, r->device ? test_device : NULL, r, &r->sim));
     const bn_output_dir_use use = from ? BN_OUTPUT_DIR_GO_ON : d->force ? BN_OUTPUT_DIR_FORCE : BN_OUTPUT_DIR_NEW;
     bn_status opened = r->out && bn_context_rank(r->ctx) == 0
                            ? bn_output_dir_open(r->ctx, r->out, r->config, use, &r->folder)

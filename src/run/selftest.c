@@ -7,7 +7,7 @@
 #include "api/embedded_files.h"
 #include "io/file.h"
 #include "output/progress.h"
-#include "run/child.h"
+#include "run/compile_aside.h"
 #include "sim/solver_table.h"
 
 #include <errno.h>
@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 enum { BN_SELFTEST_SECONDS = 300, BN_SELFTEST_CASES = 64 };
+static const double points_set_up_twice = 4e6;
 
 /* Cases of a solver, as long as the program; with paths where it is kept that they have passed. */
 typedef struct selftest_cases {
@@ -89,6 +90,11 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
         return bn_fail(ctx, BN_USAGE, "solver %s has no self-test", solver);
     bn_context_share_machine(ctx, (int)part.index, (int)part.count);
     BN_GO(bn_device_open(ctx, selector, false, &device));
+    char go;
+    if (part.waits && !bn_child_hear(&go, 1)) {
+        st = bn_fail(ctx, BN_USAGE, "the self-test was not told to begin");
+        goto out;
+    }
     for (size_t i = part.index; i < cases.count; i += part.count) {
         const bn_status now = compare(ctx, device, cases.file[i], double_precision, watch);
         st = st == BN_OK ? now : st;
@@ -301,10 +307,29 @@ static bn_status tell_failure(bn_context *ctx, const bn_device_info *info, const
     return st;
 }
 
+/* Compiles the programs of the test and of the run. */
+static bn_status compile_ahead(bn_aside *aside, const bn_selftest_run *run, const selftest_cases *cases)
+{
+    const uint32_t *n = run->plan->grid.n;
+    const bool small = (double)n[0] * n[1] * n[2] < points_set_up_twice;
+    bn_status st = BN_OK;
+    for (size_t i = 0; i < cases->count && st == BN_OK; i++) {
+        bn_case *c = NULL;
+        st = read_case(aside->ctx, cases->file[i], run->plan->precision == BN_DOUBLE, &c);
+        if (st == BN_OK)
+            bn_aside_add(aside, c, &(bn_sim_desc){ .device = run->sim->device });
+        bn_case_destroy(&c);
+    }
+    if (st == BN_OK && small && !run->sim->resume && !bn_case_text(run->config, "case.resume")[0])
+        bn_aside_add(aside, run->config, run->sim);
+    bn_aside_end(aside, BN_SELFTEST_SECONDS);
+    return st;
+}
+
 /* Compiling takes most of the time: as many processes as there are processors run a part of the cases each. Caches
  * that processes can't share are kept apart (bn_context_share_machine). */
 static bn_status run_children(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
-                              const char *program, const selftest_cases *cases)
+                              const bn_selftest_run *run, const char *program, const selftest_cases *cases)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const size_t most = processors > 1 ? (size_t)processors : 1, count = cases->count < most ? cases->count : most;
@@ -314,15 +339,21 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
     char index[32], part[64];
     bn_status st = BN_OK;
     snprintf(index, sizeof index, "%zu", info->index);
+    bn_aside aside = { .ctx = ctx, .program = program, .device = index };
+    const bool ahead = run && bn_aside_possible(run->sim->device);
     for (size_t i = 0; i < count && st == BN_OK; i++) {
         const char *arguments[8 + BN_SELFTEST_CASES + 1] = {
             program, "self-test", solver, part, "--device", index, "--precision", double_precision ? "double" : "single"
         };
         for (size_t k = 0; k < cases->count; k++)
             arguments[8 + k] = cases->file[k]->name;
-        snprintf(part, sizeof part, "%zu/%zu", i + 1, count);
-        st = bn_child_start(ctx, arguments, BN_CHILD_ERRORS, &children[i]);
+        snprintf(part, sizeof part, "%zu/%zu%s", i + 1, count, ahead ? "-" : "");
+        st = bn_child_start(ctx, arguments, BN_CHILD_ERRORS | (ahead ? BN_CHILD_SOCKET : 0), &children[i]);
     }
+    if (ahead && st == BN_OK)
+        st = compile_ahead(&aside, run, cases);
+    for (size_t i = 0; ahead && i < count; i++)
+        (void)bn_child_send(&children[i], "", 1); /* one that has ended is seen below */
     const size_t failed = st == BN_OK ? wait_for_children(children, count) : count;
     if (failed < count)
         st = tell_failure(ctx, info, solver, &children[failed]);
@@ -333,7 +364,7 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
 }
 
 bn_status bn_selftest_ensure(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
-                             const bn_plan *run, const char *program, bn_selftest_outcome *outcome)
+                             const bn_selftest_run *run, const char *program, bn_selftest_outcome *outcome)
 {
     const char *wish = getenv("BINNACLE_SELFTEST");
     selftest_cases cases = find_cases(solver, NULL);
@@ -344,7 +375,7 @@ bn_status bn_selftest_ensure(bn_context *ctx, const bn_device_info *info, const 
         return BN_OK;
     *outcome = BN_SELFTEST_KNOWN;
     if (run)
-        BN_GO(keep_needed(ctx, info, run, &cases));
+        BN_GO(keep_needed(ctx, info, run->plan, &cases));
     BN_GO(find_paths(ctx, info, solver, double_precision, &cases));
     keep_untested(&cases);
     if (cases.count > 0 && cases.path[0]) {
@@ -353,7 +384,7 @@ bn_status bn_selftest_ensure(bn_context *ctx, const bn_device_info *info, const 
     }
     if (cases.count > 0) {
         *outcome = BN_SELFTEST_PASSED;
-        BN_GO(run_children(ctx, info, solver, double_precision, program, &cases));
+        BN_GO(run_children(ctx, info, solver, double_precision, run, program, &cases));
     }
     for (size_t i = 0; i < cases.count && cases.path[i]; i++)
         remember(ctx, cases.path[i], info, cases.file[i]->name);

@@ -19,6 +19,7 @@ bool bn_selftest_is_of(const char *embedded_name, const char *solver);
 /* Every `count`th case of a solver, from the one with number `index` on; { 0, 1 } is all of them. */
 typedef struct bn_selftest_part {
     size_t index, count;
+    bool waits;               /* with the device open for a byte on standard input */
     const char *const *cases; /* their names, "selftest/flow.toml", ending with NULL; NULL or none: all */
 } bn_selftest_part;
 
@@ -33,12 +34,20 @@ typedef struct bn_selftest_watch {
 BN_CHECKED bn_status bn_selftest_here(bn_context *, const char *solver, const char *selector, bool double_precision,
                                       bn_selftest_part, const bn_selftest_watch *);
 
+/* A run that wants the device. */
+typedef struct bn_selftest_run {
+    const bn_plan *plan;
+    bn_case *config;
+    const bn_sim_desc *sim; /* with the device open */
+} bn_selftest_run;
+
 /* Makes sure that the device has passed, in the cases that have what the run needs (bn_plan_needs);
- * run NULL: in all cases. `program`: path of the binary; child processes run its hidden command `self-test`, a part of
- * the cases each. BN_MISMATCH: the answer was wrong; BN_DEVICE: there is none, a child crashed
- * (over a compiler that aborts, say), hung, or could not compute. */
+ * run NULL: in all cases. Where programs can be compiled ahead (run/compile_aside.h), those of the test and, unless its
+ * grid is so large that setting it up twice would take longer, of the run are. `program`: path of the binary; child
+ * processes run its hidden command `self-test`, a part of the cases each. BN_MISMATCH: the answer was wrong; BN_DEVICE:
+ * there is none, a child crashed (over a compiler that aborts, say), hung, or could not compute. */
 BN_CHECKED bn_status bn_selftest_ensure(bn_context *, const bn_device_info *, const char *solver, bool double_precision,
-                                        const bn_plan *run, const char *program, bn_selftest_outcome *outcome);
+                                        const bn_selftest_run *run, const char *program, bn_selftest_outcome *outcome);
 
 const char *bn_selftest_outcome_text(bn_selftest_outcome);
 

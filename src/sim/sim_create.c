@@ -162,6 +162,7 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
     BN_GO(create_fields(sim));
     if (desc->device)
         BN_GO(bn_sim_build_kernels(sim));
+    BN_GO(bn_reduce_prepare(sim->domain, BN_MAX_ABS)); /* every run ends with a check that all is finite */
     BN_GO(sim->solver->init(sim, sim->state));
     sim->set_up = true;
     if (sim->engine->setup)

@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "numerics/parallel_rows.h"
+#include "api/parallel_rows.h"
 #include "numerics/multigrid_plan.h"
 
 #include <stdlib.h>

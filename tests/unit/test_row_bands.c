@@ -163,8 +163,51 @@ START_TEST(what_has_no_rows_is_refused)
 }
 END_TEST
 
+/* On their way to the device they go through pinned memory, of which one piece holds less than one component. */
+START_TEST(many_values_reach_their_places)
+{
+    enum { NX = 310, NY = 220, NZ = 140, POINTS = NX * NY * NZ };
+    bn_context *ctx;
+    bn_device *device;
+    bn_domain *domain;
+    bn_field *field;
+    ck_assert_int_eq(setenv("BINNACLE_DEVICE_TYPE", "gpu", 1), 0);
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    OK(bn_device_open(ctx, "auto", false, &device));
+    const bn_domain_desc desc = {
+        .grid = { .dims = 3, .n = { NX, NY, NZ }, .h = { 1, 1, 1 } }, .device = device, .halo = 1, .boxes = 2
+    };
+    OK(bn_domain_create(ctx, &desc, &domain));
+    OK(bn_field_create(domain, &(bn_field_desc){ "two", "", BN_T_REAL, 2, 0 }, &field));
+    double *values = malloc(2 * POINTS * sizeof *values);
+    float *own = malloc(2 * POINTS * sizeof *own);
+    ck_assert(values && own);
+    for (size_t at = 0; at < 2 * POINTS; at++)
+        values[at] = (double)at + 0.1;
+    OK(bn_field_set(field, values, 2 * POINTS));
+    OK(bn_field_read(field, own, 2 * POINTS * sizeof *own));
+    size_t wrong = 0;
+    for (size_t at = 0; at < 2 * POINTS; at++) {
+        wrong += own[at] != (float)values[at];
+        own[at] = -own[at];
+    }
+    OK(bn_field_write(field, own, 2 * POINTS * sizeof *own));
+    OK(bn_field_get(field, values, 2 * POINTS));
+    for (size_t at = 0; at < 2 * POINTS; at++)
+        wrong += values[at] != (double)own[at];
+    ck_assert_uint_eq(wrong, 0);
+    free(values);
+    free(own);
+    bn_field_destroy(&field);
+    bn_domain_destroy(&domain);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
+    tcase_add_test(tests, many_values_reach_their_places);
     tcase_add_test(tests, rows_of_any_layout);
     tcase_add_test(tests, what_has_no_rows_is_refused);
 }

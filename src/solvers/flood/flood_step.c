@@ -180,6 +180,8 @@ static bn_status setup(bn_sim *sim, void *state)
     BN_TRY(bn_scalars_create(d, "clock", clock_entries(s), &s->device.clock));
     bn_partials_share(s->device.blocks); /* a block asks those beside it whether they are wet */
     BN_TRY(bn_scalars_share(s->device.clock));
+    BN_TRY(bn_reduce_prepare(d, BN_SUM));
+    BN_TRY(bn_reduce_prepare(d, BN_COUNT_ABOVE));
     if (s->scheme.values)
         BN_TRY(bn_device_array_reals(d, "values", s->now.values, FLOOD_VALUES, &s->device.values));
     return begin(s);

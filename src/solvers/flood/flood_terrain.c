@@ -1,7 +1,7 @@
 /* flood_terrain.c: the ground, the codes of cells at the sides of the domain, and the water at the start. */
 #include "flood.h"
 
-#include "numerics/parallel_rows.h"
+#include "api/parallel_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

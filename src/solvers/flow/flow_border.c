@@ -2,7 +2,7 @@
  * Made once on the host in double, the same for device and reference. */
 #include "flow.h"
 
-#include "numerics/parallel_rows.h"
+#include "api/parallel_rows.h"
 #include "numerics/spectral_plan.h"
 
 #include <math.h>
@@ -232,8 +232,9 @@ static bn_status couple_systems(bn_plan *p, flow *s)
     if (!values)
         return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the border of flow");
     flow_border_psi(s, values);
-    for (size_t at = 0; at < points; at++)
-        s->systems.border = s->systems.border || values[at] != 0;
+    for (int side = 0; side < FLOW_SIDES; side++)
+        for (uint32_t m = 0; m < flow_side_nodes(s, side); m++)
+            s->systems.border = s->systems.border || values[side_node(s, side, m)] != 0;
     free(values);
     return BN_OK;
 }

@@ -56,6 +56,8 @@ static bn_status setup(bn_sim *sim, void *state)
         if (s->systems.bits[i] && !(s->newton.on && i == FLOW_OMEGA))
             BN_TRY(
                 bn_linear_create(bn_sim_domain(sim), &s->systems.desc[i], &s->systems.work[i], &s->systems.solver[i]));
+    if (s->newton.on)
+        BN_TRY(flow_newton_setup(sim, s));
     if (s->systems.coupled)
         BN_TRY(setup_coupled(sim, s));
     BN_TRY(bn_partials_create(bn_sim_domain(sim), "flow sums", 4, 1u << 2, &s->device.sums));
@@ -68,8 +70,7 @@ static bn_status setup(bn_sim *sim, void *state)
     if (s->border.bodies > 0)
         BN_TRY(setup_bodies(sim, s));
     s->systems.solves[FLOW_PSI] = bn_linear_solves(s->systems.solver[FLOW_PSI]);
-    BN_TRY(flow_one_launch_setup(sim, s));
-    return s->newton.on ? flow_newton_setup(sim, s) : BN_OK;
+    return flow_one_launch_setup(sim, s);
 }
 
 static void teardown(void *state)

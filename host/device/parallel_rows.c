@@ -1,5 +1,5 @@
 /* parallel_rows.c: a thread for each range of rows. */
-#include "numerics/parallel_rows.h"
+#include "api/parallel_rows.h"
 
 #include <pthread.h>
 #include <stdbool.h>
