@@ -196,10 +196,13 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
                        size_t scalar_count)
 {
     size_t bytes = 0;
+    bool looks = false; /* the caller does, at changed scalars */
     for (size_t i = 0; i < partial_count; i++)
         bytes += partials[i]->differ ? padded(partial_bytes(partials[i])) : 0;
-    for (size_t i = 0; i < scalar_count; i++)
+    for (size_t i = 0; i < scalar_count; i++) {
+        looks = looks || (needs(scalars[i]) && !d->device->thread);
         bytes += needs(scalars[i]) ? padded(2 * d->local_count * scalars[i]->buffer[0]->bytes) : 0;
+    }
     if (!d->distributed || bytes == 0)
         return BN_OK;
     void *begin;
@@ -222,7 +225,7 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
             BN_TRY(back ? write_scalars(&r, scalars[i]) : read_scalars(&r, scalars[i]));
             r.at += padded(2 * d->local_count * scalars[i]->buffer[0]->bytes);
         }
-        BN_TRY((back ? bn_flush_all : bn_queues_meet)(d, "allreduce of sums"));
+        BN_TRY((back ? bn_flush_all : looks ? bn_wait_for_launches : bn_queues_meet)(d, "allreduce of sums"));
     }
     return BN_OK;
 }

@@ -87,8 +87,8 @@ static bn_status move_piece(const bn_channel_piece *p, bool out, bn_copy *c)
     return bn_call_copy(r->box->device, r->buffer->name, c);
 }
 
-/* The message between its device and the host, after an event; the queue is in order. */
-static bn_status move(bn_channel *l, bool out, const cl_event *wait)
+/* The message between its device and the host, after up to two events; the queue is in order. */
+static bn_status move(bn_channel *l, bool out, const cl_event *first, const cl_event *second)
 {
     bn_device *device = (out ? l->source : l->target)->device;
     const bn_copy all = { .queue = out ? device->outgoing : device->incoming,
@@ -97,8 +97,10 @@ static bn_status move(bn_channel *l, bool out, const cl_event *wait)
                           .region = { l->bytes, 1, 1 } };
     for (size_t i = 0; i < l->piece_count + (l->piece_count == 0); i++) {
         bn_copy c = all;
-        if (i == 0)
-            c.wait = wait;
+        if (i == 0) {
+            c.wait[0] = first;
+            c.wait[1] = second;
+        }
         if (i + 1 >= l->piece_count)
             c.done = out ? &l->read : &l->written;
         if (l->piece_count > 0) {
@@ -172,6 +174,9 @@ static bn_status hand_over(bn_channel *l, bn_call *call, bool receives, bool soo
 
 static bool here(const bn_channel *l) { return l->source->device && l->target->device; }
 
+/* Both devices are here, and events of one order what the other does. */
+static bool in_one_context(const bn_channel *l) { return here(l) && l->source->device->cl == l->target->device->cl; }
+
 bn_status bn_channels_expect(bn_domain *d, bn_channel *channels, size_t count)
 {
     const bn_comm_ops *ops = d->ctx->comm.ops;
@@ -192,12 +197,15 @@ bn_status bn_channels_send(bn_channel *channels, size_t count)
         bn_channel *l = &channels[i];
         if (!l->source->device || l->bytes == 0)
             continue;
-        if (here(l)) {
+        if (here(l) && !in_one_context(l)) {
             l->number++;
             BN_TRY(hand_over(l, await_room, false, true));
         }
-        BN_TRY(move(l, true, &l->packed));
+        BN_TRY(move(l, true, &l->packed, in_one_context(l) ? &l->written : NULL));
     }
+    for (size_t i = 0; i < count; i++)
+        if (channels[i].bytes > 0 && in_one_context(&channels[i]))
+            BN_TRY(move(&channels[i], false, &channels[i].read, &channels[i].unpacked));
     return BN_OK;
 }
 
@@ -205,15 +213,15 @@ bn_status bn_channels_deliver(bn_domain *d, bn_channel *channels, size_t count)
 {
     const bn_comm_ops *ops = d->ctx->comm.ops;
     for (size_t i = 0; i < count; i++)
-        if (channels[i].bytes > 0 && here(&channels[i]))
+        if (channels[i].bytes > 0 && here(&channels[i]) && !in_one_context(&channels[i]))
             BN_TRY(hand_over(&channels[i], post_message, false, false));
     for (size_t i = 0; i < count; i++) {
         bn_channel *l = &channels[i];
-        if (!l->source->device || l->bytes == 0)
+        if (!l->source->device || l->bytes == 0 || in_one_context(l))
             continue;
         if (here(l)) {
             BN_TRY(hand_over(l, await_message, true, true));
-            BN_TRY(move(l, false, &l->unpacked));
+            BN_TRY(move(l, false, &l->unpacked, NULL));
             continue;
         }
         BN_TRY(wait_for(l->source->device, &l->read));
@@ -224,6 +232,6 @@ bn_status bn_channels_deliver(bn_domain *d, bn_channel *channels, size_t count)
         ops->wait();
     for (size_t i = 0; i < count; i++)
         if (!channels[i].source->device && channels[i].bytes > 0)
-            BN_TRY(move(&channels[i], false, &channels[i].unpacked));
+            BN_TRY(move(&channels[i], false, &channels[i].unpacked, NULL));
     return BN_OK;
 }

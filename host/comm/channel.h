@@ -1,6 +1,7 @@
 /* channel.h: messages between boxes of different devices: from a buffer of the sender's device into pinned host memory,
- * and from there into a buffer of the receiver's device, in queues beside the one that computes. The sender's thread
- * tells the receiver's when the message is there (device_thread.h); between ranks the caller waits. A message may also
+ * and from there into a buffer of the receiver's device, in queues beside the one that computes. In one
+ * context events keep the order; else the sender's thread tells the receiver's when the message is there
+ * (device_thread.h), and between ranks the caller waits. A message may also
  * be copied from a field to another box's field, in rectangles, which spares both devices a kernel that packs and one
  * that unpacks. */
 #ifndef BN_HOST_CHANNEL_H
@@ -51,7 +52,8 @@ void bn_channel_release(bn_channel *);
 /* Three calls for messages whose `bytes` and `packed` are set. From now on what other ranks send is taken; all of that
  * has to come before `deliver` returns. */
 BN_CHECKED bn_status bn_channels_expect(bn_domain *, bn_channel *, size_t count);
-/* Messages set off, without a wait. Whatever shall run meanwhile has been launched before. */
+/* Messages set off, in one context all the way, without a wait. Whatever shall run meanwhile has been launched before.
+ */
 BN_CHECKED bn_status bn_channels_send(bn_channel *, size_t count);
 /* What is launched next on a device comes when its messages are on their way into `receive`: `written` tells. Its
  * reader sets `unpacked`. */

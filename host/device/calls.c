@@ -24,9 +24,9 @@ static cl_int copy(bn_device *d, const void *arguments, const char **call)
     const size_t at = c->at[2] * c->slice + c->at[1] * c->row + c->at[0];
     char *data = one ? (char *)c->data + c->in_host[2] * c->host_slice + c->in_host[1] * c->host_row + c->in_host[0]
                      : c->data;
-    cl_event first, fresh = NULL;
-    const cl_uint n = bn_events_at(&c->wait, 1, &first);
-    const cl_event *wait = n ? &first : NULL;
+    cl_event waits[2], fresh = NULL;
+    const cl_uint n = bn_events_at(c->wait, 2, waits);
+    const cl_event *wait = n ? waits : NULL;
     cl_event *event = c->moves ? bn_move_event(d) : c->done ? &fresh : NULL;
     cl_int status;
     *call = one        ? c->write ? "clEnqueueWriteBuffer" : "clEnqueueReadBuffer"

@@ -14,7 +14,7 @@ typedef struct bn_copy {
     bool write;
     bool moves; /* the event is a bn_move_event */
     size_t at[3], in_host[3], region[3], row, slice, host_row, host_slice;
-    const cl_event *wait;
+    const cl_event *wait[2];
     cl_event *done;
 } bn_copy;
 

@@ -155,7 +155,8 @@ bn_status bn_threads_start(bn_device *first)
     if (first->group_size < 2)
         return BN_OK;
     for (size_t m = 0; m < first->group_size; m++)
-        if (first->group[m]->profile || first->group[m]->quirks.single_threaded)
+        if (first->group[m]->profile || first->group[m]->quirks.single_threaded ||
+            (m > 0 && first->group[m]->cl == first->cl))
             return BN_OK;
     bn_crew *crew = calloc(1, sizeof *crew);
     if (!crew)

@@ -1,7 +1,7 @@
-/* device_thread.h: a host thread for each of several devices that work together. The caller lists calls of OpenCL in
- * the order in which they shall be made; the thread of the device makes them. A call costs a driver some microseconds
- * of the host, and a driver lets only one thread at a time into a context: so every device has both of its own, and
- * devices wait for each other here, never by events. A device alone has no thread: its calls are made at once. */
+/* device_thread.h: a host thread for each of several devices that work together in contexts of their own. The caller
+ * lists calls of OpenCL in the order in which they shall be made; the thread of the device makes them. Events of one
+ * context mean nothing in another: threads wait for each other here. Other devices have no thread (device_open.c says
+ * which): their calls are made at once. */
 #ifndef BN_HOST_DEVICE_THREAD_H
 #define BN_HOST_DEVICE_THREAD_H
 
@@ -13,7 +13,8 @@
 typedef cl_int bn_call(bn_device *, const void *arguments, const char **call);
 enum { BN_CALL_BYTES = 232 };
 
-/* Starts the threads of a group. Not of devices that are profiled, or must not be called from two threads. */
+/* Starts the threads of a group. Not of devices that share a context, are profiled, or must not be called from two
+ * threads. */
 BN_CHECKED bn_status bn_threads_start(bn_device *first);
 /* Ends the thread of a device; what is listed and not made is left out. */
 void bn_thread_end(bn_device *);

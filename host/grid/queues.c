@@ -44,6 +44,25 @@ bn_status bn_wait_for_launches(bn_domain *d, const char *what)
     return all_made(d);
 }
 
+/* The queues of devices in one context wait for each other's events. */
+static bn_status meet_by_events(bn_domain *d, const char *what)
+{
+    bn_status st = BN_OK;
+    cl_event events[BN_HOLDS] = { NULL };
+    const cl_event *places[BN_HOLDS] = { NULL };
+    for (size_t m = 0; m < d->local_count; m++) {
+        places[m] = &events[m];
+        BN_GO(bn_call_mark(bn_local_device(d, m), what, &events[m]));
+    }
+    BN_GO(bn_flush_all(d, what));
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_GO(bn_call_hold(bn_local_device(d, m), what, places));
+out:
+    for (size_t m = 0; m < d->local_count; m++)
+        bn_event_put(&events[m], NULL);
+    return st;
+}
+
 bn_status bn_queues_meet(bn_domain *d, const char *what)
 {
     bool met = false;
@@ -51,6 +70,8 @@ bn_status bn_queues_meet(bn_domain *d, const char *what)
         return BN_OK;
     if (!bn_domain_across_ranks(d))
         BN_TRY(bn_threads_meet(d->device, what, &met));
+    if (!met && !bn_domain_across_ranks(d) && bn_local_device(d, 1)->cl == d->device->cl)
+        return meet_by_events(d, what); /* all of them: device_open.c */
     if (met) {
         d->unflushed = 0;
         return BN_OK;
