@@ -21,7 +21,7 @@ void bn_thread_end(bn_device *);
 
 /* Lists a call; fails if one of the group has failed before, whatever that one is. `what`: what is being done; stays
  * until the call is made. `soon`: another one follows at once, and the thread need not be woken for this one. */
-BN_CHECKED bn_status bn_call_list(bn_device *, const char *what, bn_call *, const void *arguments, size_t bytes,
+BN_CHECKED bn_status bn_call_list(bn_device *d, const char *what, bn_call *call, const void *arguments, size_t bytes,
                                   bool soon);
 /* Waits until all listed calls are made. */
 BN_CHECKED bn_status bn_calls_made(const bn_device *);

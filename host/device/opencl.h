@@ -47,7 +47,7 @@ struct bn_device {
     bool other_groups; /* kernels run in another shape of work-groups than usual */
     bn_queue_counts counts;
     bn_queue_limit ahead;
-    struct bn_device_thread *thread; /* makes all calls of a device of several (device_thread.h); NULL: the caller does */
+    struct bn_device_thread *thread; /* makes its calls (device_thread.h); NULL: the caller does */
     struct bn_crew *crew;            /* of the first device of a group with threads: what they have in common */
 };
 
