@@ -3,6 +3,8 @@
  * has one owner, of changed scalars the largest counts, counters are integers. */
 #include "comm/allreduce.h"
 
+#include "device/calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +20,12 @@ static void blocks_of(const bn_box *box, size_t first[3], size_t n[3])
 
 /* Every value of `fresh` that is not as before takes its place in `values`; where several have changed, the largest in
  * the order of their bits, which for numbers that are not negative is their own. */
-static void take_changes(const bn_scalars *s, const unsigned char *fresh, unsigned char *values, size_t real)
+static void take_changes(size_t count, const unsigned char *before, const unsigned char *fresh, unsigned char *values,
+                         size_t real)
 {
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint64_t was = 0, is = 0, best = 0;
-        memcpy(&was, (const unsigned char *)s->before + i * real, real);
+        memcpy(&was, before + i * real, real);
         memcpy(&is, fresh + i * real, real);
         memcpy(&best, values + i * real, real);
         if (is != was && (best == was || is > best))
@@ -30,8 +33,8 @@ static void take_changes(const bn_scalars *s, const unsigned char *fresh, unsign
     }
 }
 
-/* A round: parts are read into pinned memory, devices (or the host, where it has to look at them) wait until all are
- * there, and the whole goes back to them while they go on. */
+/* A round: parts are read into pinned memory, the devices' threads (or the caller, where other ranks have a part) wait
+ * until all are there, and the whole goes back to the devices while they go on. */
 typedef struct bn_round {
     bn_domain *d;
     char *room;
@@ -46,6 +49,18 @@ static size_t partial_bytes(const bn_partials *p)
 static bool has_changed(const bn_partials *p, int component)
 {
     return component >= 64 || (p->changed >> component & 1);
+}
+
+/* Bytes of a buffer that lie together. */
+static bn_status copy_all(bn_device *device, const bn_buffer *b, size_t at, size_t bytes, void *data, bool write)
+{
+    return bn_call_copy(device, b->name,
+                        &(bn_copy){ .queue = device->queue,
+                                    .mem = b->mem,
+                                    .data = data,
+                                    .write = write,
+                                    .at = { at, 0, 0 },
+                                    .region = { bytes, 1, 1 } });
 }
 
 static bn_status read_partials(bn_round *r, const bn_partials *p)
@@ -63,15 +78,21 @@ static bn_status read_partials(bn_round *r, const bn_partials *p)
         blocks_of(box, first, n);
         for (int c = 0; c < p->components; c++) {
             const size_t at[3] = { first[0] * real, first[1], (size_t)c * d->desc.grid.n[2] + first[2] };
-            const size_t begin = at[2] * slice + at[1] * row;
             if (!has_changed(p, c))
                 continue;
-            if (n[0] == d->sums.blocks_x && (n[1] == rows || n[2] == 1)) /* one piece */
-                BN_CL(box->device, from->name, clEnqueueReadBuffer, box->device->queue, from->mem, CL_FALSE, begin,
-                      n[2] * n[1] * row, room + begin, 0, NULL, NULL);
-            else
-                BN_CL(box->device, from->name, clEnqueueReadBufferRect, box->device->queue, from->mem, CL_FALSE, at, at,
-                      (const size_t[]){ n[0] * real, n[1], n[2] }, row, slice, row, slice, room, 0, NULL, NULL);
+            /* One piece, or rows of some layers. */
+            const bool one = n[0] == d->sums.blocks_x && (n[1] == rows || n[2] == 1);
+            const bn_copy copy = { .queue = box->device->queue,
+                                   .mem = from->mem,
+                                   .data = room,
+                                   .at = { at[0], at[1], at[2] },
+                                   .in_host = { at[0], at[1], at[2] },
+                                   .region = { one ? n[2] * n[1] * row : n[0] * real, one ? 1 : n[1], one ? 1 : n[2] },
+                                   .row = row,
+                                   .slice = slice,
+                                   .host_row = row,
+                                   .host_slice = slice };
+            BN_TRY(bn_call_copy(box->device, from->name, &copy));
         }
     }
     return BN_OK;
@@ -90,8 +111,7 @@ static bn_status write_partials(bn_round *r, bn_partials *p)
         if (ops)
             ops->all_or(values, part);
         for (size_t m = 0; m < d->local_count; m++)
-            BN_CL(bn_local_device(d, m), p->buffer[m]->name, clEnqueueWriteBuffer, bn_local_device(d, m)->queue,
-                  p->buffer[m]->mem, CL_FALSE, (size_t)c * part, part, values, 0, NULL, NULL);
+            BN_TRY(copy_all(bn_local_device(d, m), p->buffer[m], (size_t)c * part, part, values, true));
     }
     p->differ = false;
     p->changed = 0;
@@ -102,33 +122,70 @@ static bn_status read_scalars(bn_round *r, const bn_scalars *s)
 {
     const size_t bytes = s->buffer[0]->bytes;
     for (size_t m = 0; m < r->d->local_count; m++)
-        BN_CL(bn_local_device(r->d, m), s->buffer[m]->name, clEnqueueReadBuffer, bn_local_device(r->d, m)->queue,
-              s->buffer[m]->mem, CL_FALSE, 0, bytes, r->room + r->at + m * bytes, 0, NULL, NULL);
+        BN_TRY(copy_all(bn_local_device(r->d, m), s->buffer[m], 0, bytes, r->room + r->at + m * bytes, false));
+    return BN_OK;
+}
+
+/* What every device's thread does by itself, with the same result. */
+typedef struct bn_agreement {
+    unsigned char *before, *values; /* of this device */
+    const unsigned char *fresh;     /* of all */
+    size_t count, bytes, real, devices;
+    cl_mem mem;
+} bn_agreement;
+
+static cl_int agree(bn_device *d, const void *arguments, const char **call)
+{
+    const bn_agreement *a = arguments;
+    memcpy(a->values, a->before, a->bytes);
+    for (size_t m = 0; m < a->devices; m++)
+        take_changes(a->count, a->before, a->fresh + m * a->bytes, a->values, a->real);
+    memcpy(a->before, a->values, a->bytes);
+    *call = "clEnqueueWriteBuffer";
+    return clEnqueueWriteBuffer(d->queue, a->mem, CL_FALSE, 0, a->bytes, a->values, 0, NULL, NULL);
+}
+
+/* With other ranks: the caller finds what all of them have changed. */
+static bn_status gather_changes(bn_round *r, bn_scalars *s, unsigned char *fresh)
+{
+    const bn_comm *comm = &r->d->ctx->comm;
+    const size_t real = bn_domain_real_bytes(r->d), bytes = s->buffer[0]->bytes, devices = r->d->local_count;
+    unsigned char *values = fresh + devices * bytes, *all = malloc(bytes * (size_t)comm->ranks);
+    if (!all)
+        return bn_fail(r->d->ctx, BN_MEMORY, "no memory for the scalars %s", s->buffer[0]->name);
+    memcpy(values, s->before, bytes);
+    for (size_t m = 0; m < devices; m++)
+        take_changes(s->count, s->before, fresh + m * bytes, values, real);
+    comm->ops->gather(values, bytes, all);
+    memcpy(values, s->before, bytes);
+    for (int k = 0; k < comm->ranks; k++)
+        take_changes(s->count, s->before, all + (size_t)k * bytes, values, real);
+    free(all);
+    for (size_t m = 0; m < devices; m++) /* for the devices, to which all of them are news */
+        memcpy(fresh + m * bytes, values, bytes);
     return BN_OK;
 }
 
 static bn_status write_scalars(bn_round *r, bn_scalars *s)
 {
     bn_domain *d = r->d;
-    const bn_comm *comm = &d->ctx->comm;
-    const size_t real = bn_domain_real_bytes(d), bytes = s->buffer[0]->bytes;
-    unsigned char *fresh = (unsigned char *)r->room + r->at, *values = fresh + d->local_count * bytes;
-    memcpy(values, s->before, bytes);
-    for (size_t m = 0; m < d->local_count; m++)
-        take_changes(s, fresh + m * bytes, values, real);
-    if (comm->ops) {
-        unsigned char *all = malloc(bytes * (size_t)comm->ranks);
-        if (!all)
-            return bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", s->buffer[0]->name);
-        comm->ops->gather(values, bytes, all);
-        memcpy(values, s->before, bytes);
-        for (int k = 0; k < comm->ranks; k++)
-            take_changes(s, all + (size_t)k * bytes, values, real);
-        free(all);
+    const size_t bytes = s->buffer[0]->bytes, devices = d->local_count;
+    unsigned char *fresh = (unsigned char *)r->room + r->at;
+    if (d->ctx->comm.ops)
+        BN_TRY(gather_changes(r, s, fresh));
+    for (size_t m = 0; m < devices; m++) {
+        const bn_agreement a = { .before = (unsigned char *)s->before + m * bytes,
+                                 .values = fresh + (devices + m) * bytes,
+                                 .fresh = fresh,
+                                 .count = s->count,
+                                 .bytes = bytes,
+                                 .real = bn_domain_real_bytes(d),
+                                 .devices = devices,
+                                 .mem = s->buffer[m]->mem };
+        BN_TRY(bn_call_list(bn_local_device(d, m), s->buffer[m]->name, agree, &a, sizeof a, false));
     }
-    memcpy(s->before, values, bytes);
     s->differ = false;
-    return bn_copies_write(d, s->buffer, values, bytes, false);
+    return BN_OK;
 }
 
 static bool needs(const bn_scalars *s) { return s->shared && s->differ; }
@@ -139,12 +196,12 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
                        size_t scalar_count)
 {
     size_t bytes = 0;
+    bool looks = false; /* the caller does, at changed scalars */
     for (size_t i = 0; i < partial_count; i++)
         bytes += partials[i]->differ ? padded(partial_bytes(partials[i])) : 0;
-    bool looks = false; /* the host does */
     for (size_t i = 0; i < scalar_count; i++) {
-        looks = looks || needs(scalars[i]);
-        bytes += needs(scalars[i]) ? padded((d->local_count + 1) * scalars[i]->buffer[0]->bytes) : 0;
+        looks = looks || (needs(scalars[i]) && !d->device->thread);
+        bytes += needs(scalars[i]) ? padded(2 * d->local_count * scalars[i]->buffer[0]->bytes) : 0;
     }
     if (!d->distributed || bytes == 0)
         return BN_OK;
@@ -166,7 +223,7 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
             if (!needs(scalars[i]))
                 continue;
             BN_TRY(back ? write_scalars(&r, scalars[i]) : read_scalars(&r, scalars[i]));
-            r.at += padded((d->local_count + 1) * scalars[i]->buffer[0]->bytes);
+            r.at += padded(2 * d->local_count * scalars[i]->buffer[0]->bytes);
         }
         BN_TRY((back ? bn_flush_all : looks ? bn_wait_for_launches : bn_queues_meet)(d, "allreduce of sums"));
     }
@@ -187,7 +244,7 @@ static bn_status sum_counters(bn_device_array *t, int64_t **out)
     }
     for (size_t m = 0; m < d->local_count; m++) {
         const bn_device *device = bn_local_device(d, m);
-        const cl_int status = clEnqueueReadBuffer(device->queue, t->buffer[m]->mem, CL_TRUE, 0, bytes, part, 0, NULL,
+        const cl_int status = clEnqueueReadBuffer(bn_queue(device), t->buffer[m]->mem, CL_TRUE, 0, bytes, part, 0, NULL,
                                                   NULL);
         if (status != CL_SUCCESS) {
             st = bn_cl_fail(device, status, "clEnqueueReadBuffer", t->buffer[m]->name);
@@ -222,7 +279,7 @@ static bn_status clear_counters(bn_device_array *t)
     bn_domain *d = t->domain;
     const cl_uint zero = 0;
     for (size_t m = 0; m < d->local_count; m++)
-        BN_CL(bn_local_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, bn_local_device(d, m)->queue,
+        BN_CL(bn_local_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, bn_queue(bn_local_device(d, m)),
               t->buffer[m]->mem, &zero, sizeof zero, 0, t->buffer[m]->bytes, 0, NULL, NULL);
     return BN_OK;
 }

@@ -21,11 +21,11 @@ typedef struct bn_scalars {
     size_t count;
     bool differ;  /* devices may have different values */
     bool shared;  /* several work-groups of one launch write to them */
-    void *before; /* shared: the values when they were last the same everywhere */
+    void *before; /* shared: the values when they were last the same everywhere; a copy for every device */
 } bn_scalars;
 
 /* Gives every device all partial sums, and all devices the same scalars. At most BN_ALLREDUCE_MOST of each in one
- * round, the only one in which the host waits. */
+ * round. */
 enum { BN_ALLREDUCE_MOST = 8 };
 BN_CHECKED bn_status bn_allreduce(bn_domain *, bn_partials *const *partials, size_t partial_count,
                                   bn_scalars *const *scalars, size_t scalar_count);

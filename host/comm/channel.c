@@ -1,9 +1,11 @@
 /* channel.c: messages between boxes of different devices, through pinned host memory (channel.h). */
 #include "comm/channel.h"
 
+#include "device/calls.h"
 #include "grid/regions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool bn_channel_exists(const bn_box *from, const bn_box *to)
 {
@@ -16,40 +18,37 @@ int bn_channel_tag(size_t number)
     return (int)(number % TAGS);
 }
 
-void bn_channel_event(cl_event *kept, cl_event fresh)
-{
-    if (*kept)
-        clReleaseEvent(*kept);
-    *kept = fresh;
-}
+static const char doing[] = "messages between devices";
 
-bn_status bn_channel_mark(const bn_device *device, cl_event *mark, cl_event *kept)
+bn_status bn_channel_mark(bn_device *device, cl_event **mark, cl_event *kept)
 {
     if (*mark)
-        BN_CL(device, "messages between devices", clRetainEvent, *mark);
-    else
-        BN_CL(device, "messages between devices", clEnqueueMarkerWithWaitList, device->queue, 0, NULL, mark);
-    bn_channel_event(kept, *mark);
-    return BN_OK;
+        return bn_call_share(device, doing, *mark, kept);
+    *mark = kept;
+    return bn_call_mark(device, doing, kept);
 }
 
-/* The events that there are among two. */
-static cl_uint events_of(cl_event a, cl_event b, cl_event out[2])
+/* Messages begin at multiples of this in host memory. */
+enum { BN_MESSAGE_ALIGN = 64 };
+
+bn_status bn_channel_room(bn_channel *l, size_t bytes)
 {
-    cl_uint n = 0;
-    if (a)
-        out[n++] = a;
-    if (b)
-        out[n++] = b;
-    return n;
+    const size_t each = (bytes + BN_MESSAGE_ALIGN - 1) / BN_MESSAGE_ALIGN * BN_MESSAGE_ALIGN;
+    return bn_pinned_need(l->source->device ? l->source->device : l->target->device, &l->host, 2 * each);
+}
+
+/* Where the message under way stands in host memory. */
+static char *message(const bn_channel *l)
+{
+    const size_t each = l->host.bytes / 2 / BN_MESSAGE_ALIGN * BN_MESSAGE_ALIGN;
+    return (char *)l->host.data + l->number % 2 * each;
 }
 
 void bn_channel_release(bn_channel *l)
 {
-    bn_channel_event(&l->packed, NULL);
-    bn_channel_event(&l->read, NULL);
-    bn_channel_event(&l->written, NULL);
-    bn_channel_event(&l->unpacked, NULL);
+    cl_event *const events[] = { &l->packed, &l->read, &l->written, &l->unpacked };
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        bn_event_put(events[i], NULL);
     bn_pinned_free(&l->host);
     free(l->pieces);
 }
@@ -74,88 +73,109 @@ bn_status bn_channel_add(bn_context *ctx, bn_channel *l, const bn_channel_piece 
     return BN_OK;
 }
 
-static bn_status flush(const bn_device *device, cl_command_queue queue)
-{
-    BN_CL(device, "messages between devices", clFlush, queue);
-    return BN_OK;
-}
-
-static bn_status wait_for(const bn_device *device, cl_event event)
-{
-    if (event)
-        BN_CL(device, "messages between devices", clWaitForEvents, 1, &event);
-    return BN_OK;
-}
-
-/* A piece between its device and the host. Calls for rectangles take the host twice as long as others. */
-static bn_status move_piece(const bn_channel_piece *p, bool out, void *data, cl_uint waits, const cl_event *wait,
-                            cl_event *done)
+/* A piece between its device and the host. */
+static bn_status move_piece(const bn_channel_piece *p, bool out, bn_copy *c)
 {
     const bn_rect *r = out ? &p->source : &p->target;
-    const bn_device *device = r->box->device;
-    const char *name = r->buffer->name;
-    const bool one = p->region[1] == 1 && p->region[2] == 1;
-    const size_t start = r->at[2] * r->slice + r->at[1] * r->row + r->at[0], origin[3] = { 0, 0, 0 };
-    if (out && one)
-        BN_CL(device, name, clEnqueueReadBuffer, device->outgoing, r->buffer->mem, CL_FALSE, start, p->region[0], data,
-              waits, wait, done);
-    else if (out)
-        BN_CL(device, name, clEnqueueReadBufferRect, device->outgoing, r->buffer->mem, CL_FALSE, r->at, origin,
-              p->region, r->row, r->slice, 0, 0, data, waits, wait, done);
-    else if (one)
-        BN_CL(device, name, clEnqueueWriteBuffer, device->incoming, r->buffer->mem, CL_FALSE, start, p->region[0], data,
-              waits, wait, done);
-    else
-        BN_CL(device, name, clEnqueueWriteBufferRect, device->incoming, r->buffer->mem, CL_FALSE, r->at, origin,
-              p->region, r->row, r->slice, 0, 0, data, waits, wait, done);
+    c->mem = r->buffer->mem;
+    memcpy(c->at, r->at, sizeof c->at);
+    memcpy(c->region, p->region, sizeof c->region);
+    c->row = r->row;
+    c->slice = r->slice;
+    c->host_row = p->region[0];
+    c->host_slice = p->region[0] * p->region[1];
+    return bn_call_copy(r->box->device, r->buffer->name, c);
+}
+
+/* The message between its device and the host, after up to two events; the queue is in order. */
+static bn_status move(bn_channel *l, bool out, const cl_event *first, const cl_event *second)
+{
+    bn_device *device = (out ? l->source : l->target)->device;
+    const bn_copy all = { .queue = out ? device->outgoing : device->incoming,
+                          .data = message(l),
+                          .write = !out,
+                          .region = { l->bytes, 1, 1 } };
+    for (size_t i = 0; i < l->piece_count + (l->piece_count == 0); i++) {
+        bn_copy c = all;
+        if (i == 0) {
+            c.wait[0] = first;
+            c.wait[1] = second;
+        }
+        if (i + 1 >= l->piece_count)
+            c.done = out ? &l->read : &l->written;
+        if (l->piece_count > 0) {
+            c.data = message(l) + l->pieces[i].at;
+            BN_TRY(move_piece(&l->pieces[i], out, &c));
+            continue;
+        }
+        c.mem = (out ? l->send : l->receive)->mem;
+        c.at[0] = out ? l->send_at : 0;
+        BN_TRY(bn_call_copy(device, (out ? l->send : l->receive)->name, &c));
+    }
+    return bn_call_flush(device, doing, all.queue);
+}
+
+/* The caller's wait for an event of a device, where a rank has a part. */
+static bn_status wait_for(const bn_device *device, const cl_event *event)
+{
+    BN_TRY(bn_calls_made(device));
+    if (*event)
+        BN_CL(device, doing, clWaitForEvents, 1, event);
     return BN_OK;
 }
 
-/* All pieces; the first one waits, and the queue is in order. */
-static bn_status move_pieces(const bn_channel *l, bool out, cl_uint waits, const cl_event *wait, cl_event *done)
+/* Of calls between devices of this rank. */
+typedef struct bn_handover {
+    bn_channel *channel;
+    unsigned long number;
+} bn_handover;
+
+static cl_int wait_in_call(cl_event event, const char **call)
 {
-    for (size_t i = 0; i < l->piece_count; i++)
-        BN_TRY(move_piece(&l->pieces[i], out, (char *)l->host.data + l->pieces[i].at, i == 0 ? waits : 0,
-                          i == 0 && waits ? wait : NULL, i + 1 == l->piece_count ? done : NULL));
-    return BN_OK;
+    *call = "clWaitForEvents";
+    return event ? clWaitForEvents(1, &event) : CL_SUCCESS;
 }
 
-/* From the sender's device to the host; `one_context`: events order it with the receiver's device, which reads the same
- * memory. */
-static bn_status read_out(bn_channel *l, bool one_context)
+/* The sender, before it reads into memory that held the last message but one. */
+static cl_int await_room(bn_device *d, const void *arguments, const char **call)
 {
-    const bn_device *device = l->source->device;
-    cl_event waits[2], read;
-    const cl_uint n = events_of(l->packed, one_context ? l->written : NULL, waits);
-    if (l->piece_count > 0)
-        BN_TRY(move_pieces(l, true, n, waits, &read));
-    else
-        BN_CL(device, l->send->name, clEnqueueReadBuffer, device->outgoing, l->send->mem, CL_FALSE, l->send_at,
-              l->bytes, l->host.data, n, n ? waits : NULL, &read);
-    bn_channel_event(&l->read, read);
-    return flush(device, device->outgoing);
+    const bn_handover *h = arguments;
+    (void)call;
+    if (h->number > 2)
+        bn_thread_await(d, &h->channel->taken, h->number - 2);
+    return CL_SUCCESS;
 }
 
-static bn_status write_in(bn_channel *l, cl_event after)
+/* The sender: the message is in host memory. */
+static cl_int post_message(bn_device *d, const void *arguments, const char **call)
 {
-    const bn_device *device = l->target->device;
-    cl_event waits[2], written;
-    const cl_uint n = events_of(after, l->unpacked, waits);
-    if (l->piece_count > 0)
-        BN_TRY(move_pieces(l, false, n, waits, &written));
-    else
-        BN_CL(device, l->receive->name, clEnqueueWriteBuffer, device->incoming, l->receive->mem, CL_FALSE, 0, l->bytes,
-              l->host.data, n, n ? waits : NULL, &written);
-    bn_channel_event(&l->written, written);
-    return flush(device, device->incoming);
+    const bn_handover *h = arguments;
+    (void)d;
+    const cl_int status = wait_in_call(h->channel->read, call);
+    bn_thread_post(h->channel->target->device, &h->channel->sent, h->number);
+    return status;
 }
 
-/* Both devices are here and share a context. */
-static bool in_one_context(const bn_channel *l)
+/* The receiver: waits for it; the one before has long been written, and its place is free. */
+static cl_int await_message(bn_device *d, const void *arguments, const char **call)
 {
-    const bn_device *from = l->source->device, *to = l->target->device;
-    return from && to && from->cl == to->cl;
+    const bn_handover *h = arguments;
+    bn_thread_await(d, &h->channel->sent, h->number);
+    const cl_int status = wait_in_call(h->channel->written, call);
+    bn_thread_post(h->channel->source->device, &h->channel->taken, h->number - 1);
+    return status;
 }
+
+static bn_status hand_over(bn_channel *l, bn_call *call, bool receives, bool soon)
+{
+    const bn_handover h = { l, l->number };
+    return bn_call_list((receives ? l->target : l->source)->device, doing, call, &h, sizeof h, soon);
+}
+
+static bool here(const bn_channel *l) { return l->source->device && l->target->device; }
+
+/* Both devices are here, and events of one order what the other does. */
+static bool in_one_context(const bn_channel *l) { return here(l) && l->source->device->cl == l->target->device->cl; }
 
 bn_status bn_channels_expect(bn_domain *d, bn_channel *channels, size_t count)
 {
@@ -164,8 +184,8 @@ bn_status bn_channels_expect(bn_domain *d, bn_channel *channels, size_t count)
         bn_channel *l = &channels[i];
         if (l->source->device || l->bytes == 0)
             continue;
-        BN_TRY(wait_for(l->target->device, l->written)); /* the memory may still be on its way to the device */
-        const bn_message m = { l->source->rank, l->tag, l->host.data, l->bytes };
+        BN_TRY(wait_for(l->target->device, &l->written)); /* the memory may still be on its way to the device */
+        const bn_message m = { l->source->rank, l->tag, message(l), l->bytes };
         ops->receive(&m);
     }
     return BN_OK;
@@ -173,37 +193,45 @@ bn_status bn_channels_expect(bn_domain *d, bn_channel *channels, size_t count)
 
 bn_status bn_channels_send(bn_channel *channels, size_t count)
 {
+    for (size_t i = 0; i < count; i++) {
+        bn_channel *l = &channels[i];
+        if (!l->source->device || l->bytes == 0)
+            continue;
+        if (here(l) && !in_one_context(l)) {
+            l->number++;
+            BN_TRY(hand_over(l, await_room, false, true));
+        }
+        BN_TRY(move(l, true, &l->packed, in_one_context(l) ? &l->written : NULL));
+    }
     for (size_t i = 0; i < count; i++)
-        if (channels[i].source->device && channels[i].bytes > 0)
-            BN_TRY(read_out(&channels[i], in_one_context(&channels[i])));
-    for (size_t i = 0; i < count; i++)
-        if (in_one_context(&channels[i]) && channels[i].bytes > 0)
-            BN_TRY(write_in(&channels[i], channels[i].read));
+        if (channels[i].bytes > 0 && in_one_context(&channels[i]))
+            BN_TRY(move(&channels[i], false, &channels[i].read, &channels[i].unpacked));
     return BN_OK;
 }
 
 bn_status bn_channels_deliver(bn_domain *d, bn_channel *channels, size_t count)
 {
     const bn_comm_ops *ops = d->ctx->comm.ops;
+    for (size_t i = 0; i < count; i++)
+        if (channels[i].bytes > 0 && here(&channels[i]) && !in_one_context(&channels[i]))
+            BN_TRY(hand_over(&channels[i], post_message, false, false));
     for (size_t i = 0; i < count; i++) {
         bn_channel *l = &channels[i];
-        const bn_device *from = l->source->device, *to = l->target->device;
-        if (!from || l->bytes == 0 || in_one_context(l))
+        if (!l->source->device || l->bytes == 0 || in_one_context(l))
             continue;
-        BN_TRY(wait_for(from, l->read));
-        if (to) {
-            BN_TRY(wait_for(to, l->unpacked)); /* events of another context can't be given to the write */
-            BN_TRY(write_in(l, NULL));
-            BN_TRY(wait_for(to, l->written)); /* the next message goes through the same memory */
-        } else {
-            const bn_message m = { l->target->rank, l->tag, l->host.data, l->bytes };
-            ops->send(&m);
+        if (here(l)) {
+            BN_TRY(hand_over(l, await_message, true, true));
+            BN_TRY(move(l, false, &l->unpacked, NULL));
+            continue;
         }
+        BN_TRY(wait_for(l->source->device, &l->read));
+        const bn_message m = { l->target->rank, l->tag, message(l), l->bytes };
+        ops->send(&m);
     }
     if (ops)
         ops->wait();
     for (size_t i = 0; i < count; i++)
         if (!channels[i].source->device && channels[i].bytes > 0)
-            BN_TRY(write_in(&channels[i], NULL));
+            BN_TRY(move(&channels[i], false, &channels[i].unpacked, NULL));
     return BN_OK;
 }

@@ -6,6 +6,7 @@
 #include "comm/halo_exchange.h"
 
 #include "comm/channel.h"
+#include "device/calls.h"
 #include "grid/block_copy.h"
 #include "grid/queues.h"
 #include "grid/regions.h"
@@ -17,7 +18,6 @@
 typedef struct bn_halo_channels {
     bn_channel *channels; /* by sender, then receiver: ranks go through them in the same order */
     size_t count;
-    cl_event *events; /* room for two of each */
 } bn_halo_channels;
 
 enum { BN_DIRECTIONS = 27 };
@@ -86,7 +86,6 @@ static void destroy_channels(void *object)
         bn_channel_release(&x->channels[i]);
     }
     free(x->channels);
-    free(x->events);
     free(x);
 }
 
@@ -113,8 +112,7 @@ static bn_status find_channels(bn_domain *d, bn_halo_channels **out)
                                                        .tag = bn_channel_tag(from * d->box_count + to) };
                 count++;
             }
-        if (pass == 0 && (!(x->channels = calloc(count + 1, sizeof *x->channels)) ||
-                          !(x->events = calloc(2 * count + 1, sizeof(cl_event)))))
+        if (pass == 0 && !(x->channels = calloc(count + 1, sizeof *x->channels)))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for the exchange of halos");
         x->count = pass == 1 ? count : 0;
     }
@@ -155,7 +153,7 @@ static bn_status add_piece(bn_domain *d, bn_channel *l, const bn_field *f, const
 /* Lists, packs or unpacks the blocks of a message. The first one waits. */
 typedef enum bn_pass { BN_PASS_LIST, BN_PASS_PACK, BN_PASS_UNPACK } bn_pass;
 static bn_status each_block(bn_domain *d, bn_channel *l, const bn_halo_request *requests, size_t count, bn_pass pass,
-                            cl_event wait, cl_event *done)
+                            const cl_event *wait, cl_event *done)
 {
     size_t at = 0;
     bool first = true;
@@ -174,7 +172,7 @@ static bn_status each_block(bn_domain *d, bn_channel *l, const bn_halo_request *
             } else {
                 const bool last = at + bytes == l->bytes, unpack = pass == BN_PASS_UNPACK;
                 BN_TRY(bn_halo_pack(requests[r].field, unpack ? l->to : l->from, unpack ? target : source, n,
-                                    unpack ? l->receive : l->send, at, unpack, first && wait ? 1 : 0, &wait,
+                                    unpack ? l->receive : l->send, at, unpack, first ? wait : NULL,
                                     last ? done : NULL));
                 first = false;
             }
@@ -188,7 +186,7 @@ static bn_status each_block(bn_domain *d, bn_channel *l, const bn_halo_request *
 static bn_status make_room(bn_domain *d, bn_channel *l)
 {
     bn_device *from = l->source->device, *to = l->target->device;
-    if (l->host.bytes >= l->bytes)
+    if (l->room >= l->bytes)
         return BN_OK;
     BN_TRY(bn_finish_all(d, "exchanging halos"));
     bn_buffer_destroy(&l->send);
@@ -197,14 +195,15 @@ static bn_status make_room(bn_domain *d, bn_channel *l)
         BN_TRY(bn_buffer_create(from, &d->buffers, "halos that go out", l->bytes, &l->send));
     if (to && l->piece_count == 0)
         BN_TRY(bn_buffer_create(to, &d->buffers, "halos that come in", l->bytes, &l->receive));
-    return bn_pinned_need(from ? from : to, &l->host, l->bytes);
+    l->room = l->bytes;
+    return bn_channel_room(l, l->bytes);
 }
 
 /* Messages copied from field to field wait for the kernels launched so far, which write what they read and read what
  * they write. */
-static bn_status mark_launches(const bn_halo_channels *x, const bn_device *device)
+static bn_status mark_launches(bn_halo_channels *x, bn_device *device)
 {
-    cl_event mark = NULL;
+    cl_event *mark = NULL;
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
         for (int end = 0; end < 2; end++) {
@@ -217,19 +216,22 @@ static bn_status mark_launches(const bn_halo_channels *x, const bn_device *devic
 }
 
 /* Later kernels wait for received and sent halo regions. */
-static bn_status hold_launches(const bn_halo_channels *x, const bn_device *device)
+static bn_status hold_launches(const bn_halo_channels *x, bn_device *device)
 {
-    cl_uint waits = 0;
+    const cl_event *places[BN_HOLDS] = { NULL };
+    size_t n = 0;
     for (size_t i = 0; i < x->count; i++) {
         const bn_channel *l = &x->channels[i];
-        if (l->piece_count > 0 && l->source->device == device)
-            x->events[waits++] = l->read;
-        if (l->piece_count > 0 && l->target->device == device)
-            x->events[waits++] = l->written;
+        if (l->piece_count == 0 || (l->source->device != device && l->target->device != device))
+            continue;
+        places[n++] = l->source->device == device ? &l->read : &l->written;
+        if (n < BN_HOLDS)
+            continue;
+        BN_TRY(bn_call_hold(device, "exchanging halos", places));
+        memset(places, 0, sizeof places);
+        n = 0;
     }
-    if (waits > 0)
-        BN_CL(device, "exchanging halos", clEnqueueBarrierWithWaitList, device->queue, waits, x->events, NULL);
-    return BN_OK;
+    return n > 0 ? bn_call_hold(device, "exchanging halos", places) : BN_OK;
 }
 
 bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_t count)
@@ -250,9 +252,7 @@ bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, 
         const bn_device *from = l->source->device;
         if (!from || l->bytes == 0 || l->piece_count > 0)
             continue;
-        cl_event packed = NULL;
-        BN_TRY(each_block(d, l, requests, count, BN_PASS_PACK, l->read, &packed));
-        bn_channel_event(&l->packed, packed);
+        BN_TRY(each_block(d, l, requests, count, BN_PASS_PACK, &l->read, &l->packed));
     }
     /* Between boxes of one device, and across a periodic side to the box itself, a kernel copies. */
     for (size_t b = 0; b < d->box_count; b++)
@@ -289,9 +289,7 @@ bn_status bn_halo_exchange_end(bn_domain *d, const bn_halo_request *requests, si
         bn_channel *l = &x->channels[i];
         if (!l->target->device || l->bytes == 0 || l->piece_count > 0)
             continue;
-        cl_event unpacked = NULL;
-        BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, l->written, &unpacked));
-        bn_channel_event(&l->unpacked, unpacked);
+        BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, &l->written, &l->unpacked));
     }
     for (size_t m = 0; m < d->local_count; m++)
         BN_TRY(hold_launches(x, bn_local_device(d, m)));

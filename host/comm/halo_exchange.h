@@ -25,7 +25,7 @@ BN_CHECKED bn_status bn_halo_exchange_at_once(bn_domain *, const bn_halo_request
 
 /* halo_pack.c: between the field's box and a dense block that begins `at` bytes into a buffer of the same device. */
 BN_CHECKED bn_status bn_halo_pack(bn_field *, size_t box, const long first[3], const long n[3], bn_buffer *, size_t at,
-                                  bool unpack, cl_uint waits, const cl_event *wait, cl_event *done);
+                                  bool unpack, const cl_event *wait, cl_event *done);
 size_t bn_halo_block_bytes(const bn_field *, const long n[3]);
 /* Bytes of a message up to where the next block may begin. */
 size_t bn_block_end(size_t bytes);

@@ -5,6 +5,7 @@
 #include "comm/transpose.h"
 
 #include "comm/channel.h"
+#include "device/calls.h"
 #include "grid/block_copy.h"
 #include "grid/queues.h"
 #include "grid/regions.h"
@@ -21,7 +22,6 @@ typedef struct bn_transpose {
     bn_channel *channels; /* by strip, sender, receiver: ranks go through them in the same order */
     uint32_t *strip;      /* of each channel */
     size_t count;
-    cl_event *events; /* room for as many */
 } bn_transpose;
 
 static uint32_t strips_of(const bn_domain *d, size_t box)
@@ -65,7 +65,6 @@ static void destroy(void *object)
     free(t->block);
     free(t->channels);
     free(t->strip);
-    free(t->events);
     free(t);
 }
 
@@ -93,9 +92,8 @@ static bn_status find_channels(bn_transpose *t, const bn_domain *d, const bn_dom
                     }
                     count++;
                 }
-        if (pass == 0 &&
-            (!(t->channels = calloc(count + 1, sizeof *t->channels)) ||
-             !(t->strip = calloc(count + 1, sizeof *t->strip)) || !(t->events = calloc(count + 1, sizeof *t->events))))
+        if (pass == 0 && (!(t->channels = calloc(count + 1, sizeof *t->channels)) ||
+                          !(t->strip = calloc(count + 1, sizeof *t->strip))))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for transposing a grid");
         t->count = pass == 1 ? count : 0;
     }
@@ -127,7 +125,7 @@ static bn_status make_room(bn_domain *d, const bn_field *f)
         if (l->target->device)
             BN_TRY(
                 bn_buffer_create(l->target->device, &d->buffers, "transposed rows of others", l->bytes, &l->receive));
-        BN_TRY(bn_pinned_need(l->source->device ? l->source->device : l->target->device, &l->host, l->bytes));
+        BN_TRY(bn_channel_room(l, l->bytes));
     }
     t->to = f->domain->number;
     return BN_OK;
@@ -139,13 +137,11 @@ bn_status bn_transpose_begin(bn_domain *d, bn_field *f)
     bn_transpose *t = bn_attached(d->attached, destroy);
     /* Blocks may still be on their way from the last time. */
     for (size_t m = 0; m < d->local_count; m++) {
-        const bn_device *device = bn_local_device(d, m);
-        cl_uint waits = 0;
+        bn_device *device = bn_local_device(d, m);
         for (size_t i = 0; i < t->count; i++)
-            if (t->channels[i].source->device == device && t->channels[i].read)
-                t->events[waits++] = t->channels[i].read;
-        if (waits > 0)
-            BN_CL(device, "transposing a grid", clEnqueueBarrierWithWaitList, device->queue, waits, t->events, NULL);
+            if (t->channels[i].source->device == device)
+                BN_TRY(
+                    bn_call_hold(device, "transposing a grid", (const cl_event *[BN_HOLDS]){ &t->channels[i].read }));
     }
     return BN_OK;
 }
@@ -159,20 +155,19 @@ const cl_mem *bn_transpose_memory(const bn_domain *d, const bn_field *f, size_t 
 bn_status bn_transpose_packed(bn_domain *d, size_t box, size_t strip)
 {
     bn_transpose *t = bn_attached(d->attached, destroy);
-    const bn_device *device = d->boxes[box].device;
-    cl_event packed = NULL;
+    cl_event *packed = NULL;
     for (size_t i = 0; i < t->count; i++) {
         bn_channel *l = &t->channels[i];
         if (l->from != box || t->strip[i] != strip)
             continue;
-        BN_TRY(bn_channel_mark(device, &packed, &l->packed));
+        BN_TRY(bn_channel_mark(d->boxes[box].device, &packed, &l->packed));
     }
     return BN_OK;
 }
 
 /* Copies rows of a strip's block, or a received message, to their place in a box of the transposed grid. */
 static bn_status put_piece(bn_domain *d, bn_field *f, size_t from, uint32_t strip, size_t to, const bn_buffer *buffer,
-                           size_t start, cl_event wait, cl_event *done)
+                           size_t start, const cl_event *wait, cl_event *done)
 {
     const bn_box *source = &d->boxes[from], *target = &f->domain->boxes[to];
     const bn_transposed_layout *layout = &d->shapes[source->shape].transposed;
@@ -180,7 +175,7 @@ static bn_status put_piece(bn_domain *d, bn_field *f, size_t from, uint32_t stri
     const long first[3] = { (long)(source->offset[1] + row), 0, 0 };
     const long n[3] = { (long)(left < layout->strip ? left : layout->strip), (long)target->n[1], 1 };
     const cl_long pitch = (cl_long)layout->pitch, place[4] = { (cl_long)start, pitch, pitch * n[1], pitch * n[1] };
-    return bn_block_move(f, to, first, n, buffer, place, true, wait ? 1 : 0, wait ? &wait : NULL, done);
+    return bn_block_move(f, to, first, n, buffer, place, true, wait, done);
 }
 
 bn_status bn_transpose_deliver(bn_domain *d, bn_field *f)
@@ -203,9 +198,7 @@ bn_status bn_transpose_deliver(bn_domain *d, bn_field *f)
             bn_channel *l = &t->channels[i];
             if (!l->target->device)
                 continue;
-            cl_event unpacked = NULL;
-            BN_TRY(put_piece(d, f, l->from, t->strip[i], l->to, l->receive, 0, l->written, &unpacked));
-            bn_channel_event(&l->unpacked, unpacked);
+            BN_TRY(put_piece(d, f, l->from, t->strip[i], l->to, l->receive, 0, &l->written, &l->unpacked));
         }
     }
     return BN_OK;

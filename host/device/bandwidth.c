@@ -2,6 +2,7 @@
  * Every share of the limit that the program prints is a share of this. */
 #include "device/bandwidth.h"
 
+#include "device/device_thread.h"
 #include "api/embedded_files.h"
 #include "device/program_build.h"
 
@@ -73,9 +74,9 @@ static bn_status measure(bn_device *d, cl_kernel kernel, size_t bytes, double *v
     for (int batch = 0; batch < 16 && (batch < 3 || bn_host_seconds() - begin < 0.2); batch++) {
         const double start = bn_host_seconds();
         for (int i = 0; i < BN_COPY_ROUNDS; i++)
-            BN_CL(d, "measuring bandwidth", clEnqueueNDRangeKernel, d->queue, kernel, 1, NULL, &items, NULL, 0, NULL,
+            BN_CL(d, "measuring bandwidth", clEnqueueNDRangeKernel, bn_queue(d), kernel, 1, NULL, &items, NULL, 0, NULL,
                   NULL);
-        BN_CL(d, "measuring bandwidth", clFinish, d->queue);
+        BN_CL(d, "measuring bandwidth", clFinish, bn_queue(d));
         const double rate = 2.0 * (double)bytes * BN_COPY_ROUNDS / (bn_host_seconds() - start);
         if (batch > 0 && rate > *value)
             *value = rate;
@@ -104,7 +105,7 @@ bn_status bn_device_bandwidth(bn_device *d, double *bytes_per_second)
         to = clCreateBuffer(d->cl, CL_MEM_READ_WRITE, bytes, NULL, &status);
     const cl_uint zero = 0;
     if (status == CL_SUCCESS)
-        status = clEnqueueFillBuffer(d->queue, from, &zero, sizeof zero, 0, bytes, 0, NULL, NULL);
+        status = clEnqueueFillBuffer(bn_queue(d), from, &zero, sizeof zero, 0, bytes, 0, NULL, NULL);
     if (status == CL_SUCCESS)
         status = clSetKernelArg(kernel, 0, sizeof from, &from);
     if (status == CL_SUCCESS)

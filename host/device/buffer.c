@@ -2,6 +2,8 @@
  * kernel that reads or writes where it should not shows as a number. */
 #include "device/buffer.h"
 
+#include "device/device_thread.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@ static const cl_uint paint = 0x7fc0beefu;
 
 static bn_status fill_new(bn_buffer *b)
 {
-    cl_command_queue queue = b->device->queue;
+    cl_command_queue queue = bn_queue(b->device);
     bool debug = bn_context_debug(b->device->ctx);
     size_t whole = b->bytes / 4 * 4; /* the pattern's size must divide the filled bytes */
     const cl_uint zero = 0;
@@ -105,6 +107,7 @@ void bn_buffer_destroy(bn_buffer **buffer)
     if (!buffer || !*buffer)
         return;
     bn_buffer *b = *buffer;
+    bn_calls_settle(b->device);
     if (b->previous)
         b->previous->next = b->next;
     else
@@ -125,7 +128,7 @@ bn_status bn_buffers_check(bn_buffer *list)
 {
     for (bn_buffer *b = list; b && bn_context_debug(b->device->ctx); b = b->next) {
         cl_uint seen[BN_CANARY_BYTES / 4];
-        BN_CL(b->device, b->name, clEnqueueReadBuffer, b->device->queue, b->mem, CL_TRUE, (b->bytes + 3) / 4 * 4,
+        BN_CL(b->device, b->name, clEnqueueReadBuffer, bn_queue(b->device), b->mem, CL_TRUE, (b->bytes + 3) / 4 * 4,
               sizeof seen, seen, 0, NULL, NULL);
         for (size_t i = 0; i < BN_CANARY_BYTES / 4; i++)
             if (seen[i] != canary)
@@ -156,7 +159,7 @@ bn_status bn_pinned_need(bn_device *device, bn_pinned *p, size_t bytes)
     if (status != CL_SUCCESS)
         p->mem = NULL;
     else
-        p->data = clEnqueueMapBuffer(device->queue, p->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL,
+        p->data = clEnqueueMapBuffer(bn_queue(device), p->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL,
                                      NULL, &status);
     if (status != CL_SUCCESS) {
         const char *call = p->mem ? "clEnqueueMapBuffer" : "clCreateBuffer";

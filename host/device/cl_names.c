@@ -107,9 +107,12 @@ bn_status bn_cl_fail(const bn_device *device, cl_int status, const char *call, c
     const bool first = bn_error_status(device->ctx) == BN_OK;
     outlast_moves(device->ctx);
     const char *on = device->info.name ? device->info.name : "a device";
+    char which[32] = ""; /* of several that may have one name */
+    if (device->thread)
+        snprintf(which, sizeof which, " (device %zu)", device->info.index);
     bn_status st = status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY ? BN_MEMORY
                                                                                                  : BN_DEVICE;
-    bn_fail(device->ctx, st, "%s failed on %s: %s (%d)%s%s", call, on, bn_cl_name(status), (int)status,
+    bn_fail(device->ctx, st, "%s failed on %s%s: %s (%d)%s%s", call, on, which, bn_cl_name(status), (int)status,
             what ? ", " : "", what ? what : "");
     if (!first) /* advice belongs to the failure that is told */
         return st;

@@ -1,5 +1,6 @@
 /* device_limits.c: what a device can do at most besides copying: arithmetic, local memory, atomics, launches,
  * transfers. Measured once per device and driver and kept in the cache, with the date. */
+#include "device/device_thread.h"
 #include "device/binary_cache.h"
 #include "api/limits.h"
 #include "device/device_list.h"
@@ -64,8 +65,8 @@ static bn_status best_seconds(bn_device *d, cl_kernel kernel, size_t items, doub
     *best = HUGE_VAL;
     for (int i = 0; i < 32 && (i < 3 || bn_host_seconds() - begin < 0.15); i++) {
         const double start = bn_host_seconds();
-        BN_CL(d, doing, clEnqueueNDRangeKernel, d->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL);
-        BN_CL(d, doing, clFinish, d->queue);
+        BN_CL(d, doing, clEnqueueNDRangeKernel, bn_queue(d), kernel, 1, NULL, &items, &group, 0, NULL, NULL);
+        BN_CL(d, doing, clFinish, bn_queue(d));
         const double took = bn_host_seconds() - start;
         *best = i > 0 ? fmin(*best, took) : *best;
     }
@@ -129,13 +130,13 @@ static bn_status launches(bn_device *d, cl_kernel kernel, double *launch, double
     for (int batch = 0; batch < 6; batch++) {
         double start = bn_host_seconds();
         for (int i = 0; i < LAUNCHES; i++)
-            BN_CL(d, doing, clEnqueueNDRangeKernel, d->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL);
-        BN_CL(d, doing, clFinish, d->queue);
+            BN_CL(d, doing, clEnqueueNDRangeKernel, bn_queue(d), kernel, 1, NULL, &items, &group, 0, NULL, NULL);
+        BN_CL(d, doing, clFinish, bn_queue(d));
         const double many = (bn_host_seconds() - start) / LAUNCHES;
         start = bn_host_seconds();
         for (int i = 0; i < 20; i++) {
-            BN_CL(d, doing, clEnqueueNDRangeKernel, d->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL);
-            BN_CL(d, doing, clFinish, d->queue);
+            BN_CL(d, doing, clEnqueueNDRangeKernel, bn_queue(d), kernel, 1, NULL, &items, &group, 0, NULL, NULL);
+            BN_CL(d, doing, clFinish, bn_queue(d));
         }
         const double one = (bn_host_seconds() - start) / 20;
         if (batch > 0) {
@@ -151,25 +152,25 @@ static bn_status transfers(bn_device *d, cl_mem buffer, size_t bytes, double *up
     cl_int status;
     bn_status st = BN_OK;
     cl_mem pinned = clCreateBuffer(d->cl, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &status);
-    void *host = status == CL_SUCCESS ? clEnqueueMapBuffer(d->queue, pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+    void *host = status == CL_SUCCESS ? clEnqueueMapBuffer(bn_queue(d), pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                                            bytes, 0, NULL, NULL, &status)
                                       : NULL;
     if (host)
         memset(host, 1, bytes);
     for (int i = 0; i < 4 && status == CL_SUCCESS; i++) { /* the first warms up */
         double start = bn_host_seconds();
-        status = clEnqueueWriteBuffer(d->queue, buffer, CL_TRUE, 0, bytes, host, 0, NULL, NULL);
+        status = clEnqueueWriteBuffer(bn_queue(d), buffer, CL_TRUE, 0, bytes, host, 0, NULL, NULL);
         if (i > 0)
             *upload = fmax(*upload, (double)bytes / (bn_host_seconds() - start));
         start = bn_host_seconds();
         if (status == CL_SUCCESS)
-            status = clEnqueueReadBuffer(d->queue, buffer, CL_TRUE, 0, bytes, host, 0, NULL, NULL);
+            status = clEnqueueReadBuffer(bn_queue(d), buffer, CL_TRUE, 0, bytes, host, 0, NULL, NULL);
         if (i > 0)
             *download = fmax(*download, (double)bytes / (bn_host_seconds() - start));
     }
     if (host) {
-        const cl_int unmapped = clEnqueueUnmapMemObject(d->queue, pinned, host, 0, NULL, NULL);
-        const cl_int done = clFinish(d->queue);
+        const cl_int unmapped = clEnqueueUnmapMemObject(bn_queue(d), pinned, host, 0, NULL, NULL);
+        const cl_int done = clFinish(bn_queue(d));
         status = status != CL_SUCCESS ? status : unmapped != CL_SUCCESS ? unmapped : done;
     }
     if (pinned)

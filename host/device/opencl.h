@@ -27,7 +27,7 @@ struct bn_device {
     cl_platform_id platform;
     cl_device_id id;
     cl_context cl;
-    cl_command_queue queue; /* in order; everything that computes */
+    cl_command_queue queue; /* in order; everything that computes. A caller that uses it itself takes bn_queue() */
     /* In order, for what goes to other devices and comes from them while the first one computes; only where there are
      * others. */
     cl_command_queue outgoing, incoming;
@@ -49,6 +49,8 @@ struct bn_device {
     bool other_groups;                     /* kernels run in another shape of work-groups than usual */
     bn_queue_counts counts;
     bn_queue_limit ahead;
+    struct bn_device_thread *thread; /* makes its calls (device_thread.h); NULL: the caller does */
+    struct bn_crew *crew;            /* of the first device of a group with threads: what they have in common */
 };
 
 /* The name of an OpenCL status, "CL_OUT_OF_RESOURCES"; "CL error -9999" for unknown ones; static storage. */

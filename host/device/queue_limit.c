@@ -17,12 +17,14 @@ static unsigned clamped(double value, double least, double most)
     return (unsigned)fmax(1, fmin(fmax(value, least), most));
 }
 
-static bn_status wait_for_oldest(bn_device *d, const char *what)
+static cl_int wait_for_oldest(bn_device *d)
 {
     bn_queue_limit *a = &d->ahead;
     const double batch = a->launches[0];
-    BN_CL(d, what, clWaitForEvents, 1, &a->marker[0]);
-    BN_CL(d, what, clReleaseEvent, a->marker[0]);
+    const cl_int status = clWaitForEvents(1, &a->marker[0]);
+    if (status != CL_SUCCESS)
+        return status;
+    clReleaseEvent(a->marker[0]);
     a->marker[0] = a->marker[1];
     a->launches[0] = a->launches[1];
     a->marker[1] = NULL;
@@ -32,10 +34,10 @@ static bn_status wait_for_oldest(bn_device *d, const char *what)
     a->waited = now;
     a->batch = clamped(took > 0 ? batch * BN_BETWEEN / took : BN_BATCH_MOST, batch / BN_BATCH_CHANGE,
                        fmin(batch * BN_BATCH_CHANGE, BN_BATCH_MOST));
-    return BN_OK;
+    return CL_SUCCESS;
 }
 
-bn_status bn_limit_queue(bn_device *d, const char *what)
+cl_int bn_limit_queue(bn_device *d, const char **call)
 {
     bn_queue_limit *a = &d->ahead;
     if (a->batch == 0) { /* the first launch */
@@ -43,17 +45,24 @@ bn_status bn_limit_queue(bn_device *d, const char *what)
         a->waited = bn_host_seconds();
     }
     if (a->since >= a->batch) {
-        if (a->markers == 2)
-            BN_TRY(wait_for_oldest(d, what));
-        BN_CL(d, what, clEnqueueMarkerWithWaitList, d->queue, 0, NULL, &a->marker[a->markers]);
+        *call = "clWaitForEvents";
+        cl_int status = a->markers == 2 ? wait_for_oldest(d) : CL_SUCCESS;
+        if (status != CL_SUCCESS)
+            return status;
+        *call = "clEnqueueMarkerWithWaitList";
+        status = clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &a->marker[a->markers]);
+        if (status != CL_SUCCESS)
+            return status;
         a->launches[a->markers++] = a->since;
         a->since = 0;
-        BN_CL(d, what, clFlush, d->queue);
+        *call = "clFlush";
+        if ((status = clFlush(d->queue)) != CL_SUCCESS)
+            return status;
     }
     a->since++;
     const unsigned ahead = a->launches[0] * (a->markers > 0) + a->launches[1] * (a->markers > 1) + a->since;
     d->counts.most_ahead = ahead > d->counts.most_ahead ? ahead : d->counts.most_ahead;
-    return BN_OK;
+    return CL_SUCCESS;
 }
 
 void bn_unlimit_queue(bn_device *d)

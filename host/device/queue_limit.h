@@ -4,8 +4,9 @@
 
 #include "device/opencl.h"
 
-/* To be called before each launch: waits while too much is in the queue. And before the queue is released. */
-BN_CHECKED bn_status bn_limit_queue(bn_device *, const char *what);
+/* To be called before each launch: waits while too much is in the queue; gives an OpenCL status, and the name of the
+ * call that failed. And before the queue is released. */
+cl_int bn_limit_queue(bn_device *, const char **call);
 void bn_unlimit_queue(bn_device *);
 
 #endif

@@ -2,6 +2,8 @@
  */
 #include "grid/block_copy.h"
 
+#include "device/device_thread.h"
+
 #include "grid/enqueue.h"
 
 /* A block of cells of a box; may reach into the halo. */
@@ -56,7 +58,7 @@ static bn_status set_place(bn_kernel *k, size_t box, cl_uint at, const bn_layout
 }
 
 static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const long n[3], const bn_field *f,
-                                    cl_uint waits, const cl_event *wait, cl_event *done)
+                                    const cl_event *wait, cl_event *done)
 {
     const long width = bn_field_width(f);
     const int components = (f->desc.role & BN_INTERLEAVED) ? 1 : f->desc.components;
@@ -73,7 +75,7 @@ static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const 
     for (int i = 0; i < 3; i++)
         global[i] = (items[i] + local[i] - 1) / local[i] * local[i];
     k->calls++;
-    return bn_enqueue(k, box, none, global, local, waits, wait, done);
+    return bn_enqueue(k, box, none, global, local, wait, done);
 }
 
 bn_status bn_block_copy(bn_field *f, size_t from, const long from_first[3], size_t to, const long to_first[3],
@@ -86,11 +88,11 @@ bn_status bn_block_copy(bn_field *f, size_t from, const long from_first[3], size
     BN_TRY(bn_set_arg(k, to, 1, sizeof(cl_mem), &f->buffers[to]->mem));
     BN_TRY(set_place(k, to, 2, &d->shapes[d->boxes[from].shape].layout, from_first, bn_field_width(f)));
     BN_TRY(set_place(k, to, 6, &d->shapes[d->boxes[to].shape].layout, to_first, bn_field_width(f)));
-    return set_extent_and_run(k, to, 10, n, f, 0, NULL, NULL);
+    return set_extent_and_run(k, to, 10, n, f, NULL, NULL);
 }
 
 bn_status bn_block_move(bn_field *f, size_t box, const long first[3], const long n[3], const bn_buffer *buffer,
-                        const cl_long place[4], bool to_field, cl_uint waits, const cl_event *wait, cl_event *done)
+                        const cl_long place[4], bool to_field, const cl_event *wait, cl_event *done)
 {
     bn_domain *d = f->domain;
     bn_kernel *k;
@@ -102,7 +104,7 @@ bn_status bn_block_move(bn_field *f, size_t box, const long first[3], const long
     BN_TRY(set_place(k, box, to_field ? 6 : 2, &d->shapes[d->boxes[box].shape].layout, first, bn_field_width(f)));
     for (cl_uint i = 0; i < 4; i++)
         BN_TRY(bn_set_arg(k, box, (to_field ? 2 : 6) + i, sizeof place[i], &place[i]));
-    return set_extent_and_run(k, box, 10, n, f, waits, wait, done);
+    return set_extent_and_run(k, box, 10, n, f, wait, done);
 }
 
 static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_uint paint)
@@ -115,7 +117,7 @@ static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_u
     BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), &f->buffers[box]->mem));
     BN_TRY(bn_set_arg(k, box, 1, sizeof paint, &paint));
     BN_TRY(set_place(k, box, 2, &d->shapes[d->boxes[box].shape].layout, block->first, bn_field_width(f)));
-    return set_extent_and_run(k, box, 6, block->n, f, 0, NULL, NULL);
+    return set_extent_and_run(k, box, 6, block->n, f, NULL, NULL);
 }
 
 /* Debug contexts: NaN in every halo but in its first `valid` cells, so that a launch whose declared radius is too small
@@ -154,7 +156,7 @@ bn_status bn_field_clear(bn_field *f)
             continue;
         if (!bn_context_debug(d->ctx)) { /* halos and padding too: no kernel has to be built for it */
             const bn_device *device = d->boxes[b].device;
-            BN_CL(device, f->desc.name, clEnqueueFillBuffer, device->queue, f->buffers[b]->mem, &nothing,
+            BN_CL(device, f->desc.name, clEnqueueFillBuffer, bn_queue(device), f->buffers[b]->mem, &nothing,
                   f->buffers[b]->bytes % sizeof nothing ? 1 : sizeof nothing, 0, f->buffers[b]->bytes, 0, NULL, NULL);
             continue;
         }

@@ -10,8 +10,7 @@ BN_CHECKED bn_status bn_block_copy(bn_field *, size_t from, const long from_firs
 /* Between the field's box and a buffer of the same device: `place` has the element that the block begins at there, and
  * those from row to row, slice to slice, component to component. */
 BN_CHECKED bn_status bn_block_move(bn_field *, size_t box, const long first[3], const long n[3], const bn_buffer *,
-                                   const cl_long place[4], bool to_field, cl_uint waits, const cl_event *wait,
-                                   cl_event *done);
+                                   const cl_long place[4], bool to_field, const cl_event *wait, cl_event *done);
 /* Contiguous elements of a point: interleaved components count as one component of longer rows. */
 long bn_field_width(const bn_field *);
 /* So many cells of the halo are right from now on; in debug contexts the rest is painted with NaN. */

@@ -1,6 +1,7 @@
 /* device_array.c: memory that belongs to no grid: every device of a domain has a copy, or its own slab. */
 #include "grid/device_array.h"
 
+#include "device/device_thread.h"
 #include "grid/domain.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ void bn_copies_destroy(bn_domain *d, bn_buffer ***copies)
 bn_status bn_copies_write(bn_domain *d, bn_buffer *const *copies, const void *data, size_t bytes, bool wait)
 {
     for (size_t m = 0; m < d->local_count; m++)
-        BN_CL(copies[m]->device, copies[m]->name, clEnqueueWriteBuffer, copies[m]->device->queue, copies[m]->mem,
+        BN_CL(copies[m]->device, copies[m]->name, clEnqueueWriteBuffer, bn_queue(copies[m]->device), copies[m]->mem,
               wait ? CL_TRUE : CL_FALSE, 0, bytes, data, 0, NULL, NULL);
     d->device->counts.waits += wait;
     return BN_OK;
@@ -54,7 +55,7 @@ static bn_status write_slabs(const bn_device_array *t, const void *values)
         size_t first, end;
         bn_device_array_planes(t, m, &first, &end);
         if (first < end)
-            BN_CL(bn_local_device(d, m), t->buffer[m]->name, clEnqueueWriteBuffer, bn_local_device(d, m)->queue,
+            BN_CL(bn_local_device(d, m), t->buffer[m]->name, clEnqueueWriteBuffer, bn_queue(bn_local_device(d, m)),
                   t->buffer[m]->mem, CL_TRUE, 0, (end - first) * plane, (const char *)values + first * plane, 0, NULL,
                   NULL);
     }

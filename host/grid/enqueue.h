@@ -5,9 +5,9 @@
 #include "grid/program.h"
 
 BN_CHECKED bn_status bn_set_arg(bn_kernel *, size_t box, cl_uint index, size_t bytes, const void *value);
-/* With all arguments set. After `waits` events; `done`: NULL, or its own event. */
+/* With all arguments set. After the event that stands in `wait` by then; its own goes to `done`. NULL: none. */
 BN_CHECKED bn_status bn_enqueue(bn_kernel *, size_t box, const size_t offset[3], const size_t global[3],
-                                const size_t local[3], cl_uint waits, const cl_event *wait, cl_event *done);
+                                const size_t local[3], const cl_event *wait, cl_event *done);
 /* Adds the times of finished launches to kernel->seconds. */
 BN_CHECKED bn_status bn_collect_events(bn_kernel *);
 

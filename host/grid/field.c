@@ -3,6 +3,7 @@
 
 #include "api/parallel_rows.h"
 #include "device/buffer.h"
+#include "device/device_thread.h"
 #include "grid/block_copy.h"
 #include "grid/domain.h"
 #include "grid/queues.h"
@@ -354,7 +355,7 @@ static bn_status copy_boxes(bn_field *from, bn_field *to)
         memcpy(to->host, from->host, bn_field_bytes(from));
     for (size_t b = 0; from->buffers && b < d->box_count; b++)
         if (from->buffers[b])
-            BN_CL(d->boxes[b].device, from->desc.name, clEnqueueCopyBuffer, d->boxes[b].device->queue,
+            BN_CL(d->boxes[b].device, from->desc.name, clEnqueueCopyBuffer, bn_queue(d->boxes[b].device),
                   from->buffers[b]->mem, to->buffers[b]->mem, 0, 0, from->buffers[b]->bytes, 0, NULL, NULL);
     to->valid = from->valid;
     return BN_OK;

@@ -1,7 +1,9 @@
 /* program.c: a kernel file built for every box shape of a domain, and the kernels in it. */
 #include "grid/program.h"
 
+#include "device/device_thread.h"
 #include "device/program_build.h"
+#include "grid/queues.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -286,6 +288,8 @@ void bn_program_destroy(bn_program **program)
         return;
     bn_program *p = *program;
     bn_domain *d = p->domain;
+    for (size_t m = 0; d && m < d->local_count; m++) /* its kernels may be listed */
+        bn_calls_settle(bn_local_device(d, m));
     for (bn_program **at = d ? &d->programs : NULL; at && *at; at = &(*at)->next)
         if (*at == p) {
             *at = p->next;

@@ -6,10 +6,12 @@
 
 enum { BN_PENDING_EVENTS = 256 };
 
+enum { BN_ARGUMENT_BYTES = 16 };
+
 /* The value of an argument; bytes == 0: not set yet. */
 typedef struct bn_set_argument {
     size_t bytes;
-    unsigned char value[16];
+    unsigned char value[BN_ARGUMENT_BYTES];
 } bn_set_argument;
 
 struct bn_kernel {

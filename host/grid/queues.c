@@ -1,6 +1,8 @@
 /* queues.c: the devices of a domain: which they are, flushing, waiting, and ordering what several of them do. */
 #include "grid/queues.h"
 
+#include "device/calls.h"
+
 #include <stdlib.h>
 
 bool bn_domain_across_ranks(const bn_domain *d) { return d->distributed && d->ctx->comm.ops; }
@@ -20,7 +22,14 @@ bn_status bn_flush_all(bn_domain *d, const char *what)
 {
     d->unflushed = 0;
     for (size_t m = 0; m < d->local_count; m++)
-        BN_CL(bn_local_device(d, m), what, clFlush, bn_local_device(d, m)->queue);
+        BN_TRY(bn_call_flush(bn_local_device(d, m), what, bn_local_device(d, m)->queue));
+    return BN_OK;
+}
+
+static bn_status all_made(const bn_domain *d)
+{
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_TRY(bn_calls_made(bn_local_device(d, m)));
     return BN_OK;
 }
 
@@ -31,67 +40,56 @@ bn_status bn_wait_for_launches(bn_domain *d, const char *what)
     if (d->local_count > 1)
         BN_TRY(bn_flush_all(d, what));
     for (size_t m = 0; m < d->local_count; m++)
-        BN_CL(bn_local_device(d, m), what, clFinish, bn_local_device(d, m)->queue);
-    return BN_OK;
+        BN_TRY(bn_call_finish(bn_local_device(d, m), what, bn_local_device(d, m)->queue));
+    return all_made(d);
 }
 
-/* Whether the queue of one device can wait for events of the others. */
-static bool events_order(const bn_domain *d)
+/* The queues of devices in one context wait for each other's events. */
+static bn_status meet_by_events(bn_domain *d, const char *what)
 {
-    for (size_t m = 1; m < d->local_count; m++)
-        if (bn_local_device(d, m)->cl != bn_local_device(d, 0)->cl)
-            return false;
-    return !bn_domain_across_ranks(d);
-}
-
-static bn_status mark(const bn_device *device, const char *what, cl_event *event)
-{
-    BN_CL(device, what, clEnqueueMarkerWithWaitList, device->queue, 0, NULL, event);
-    BN_CL(device, what, clFlush, device->queue);
-    return BN_OK;
-}
-
-static bn_status wait_on_queue(const bn_device *device, const char *what, cl_uint count, const cl_event *events)
-{
-    BN_CL(device, what, clEnqueueBarrierWithWaitList, device->queue, count, events, NULL);
-    return BN_OK;
+    bn_status st = BN_OK;
+    cl_event events[BN_HOLDS] = { NULL };
+    const cl_event *places[BN_HOLDS] = { NULL };
+    for (size_t m = 0; m < d->local_count; m++) {
+        places[m] = &events[m];
+        BN_GO(bn_call_mark(bn_local_device(d, m), what, &events[m]));
+    }
+    BN_GO(bn_flush_all(d, what));
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_GO(bn_call_hold(bn_local_device(d, m), what, places));
+out:
+    for (size_t m = 0; m < d->local_count; m++)
+        bn_event_put(&events[m], NULL);
+    return st;
 }
 
 bn_status bn_queues_meet(bn_domain *d, const char *what)
 {
-    if (!events_order(d)) {
-        d->device->counts.waits++;
-        return bn_wait_for_launches(d, what);
-    }
-    if (d->local_count < 2)
+    bool met = false;
+    if (d->local_count < 2 && !bn_domain_across_ranks(d))
         return BN_OK;
-    cl_event *events = calloc(d->local_count, sizeof(cl_event));
-    bn_status st = BN_OK;
-    if (!events)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the events of %zu devices", d->local_count);
-    for (size_t m = 0; m < d->local_count; m++)
-        BN_GO(mark(bn_local_device(d, m), what, &events[m]));
-    d->unflushed = 0;
-    for (size_t m = 0; m < d->local_count; m++)
-        BN_GO(wait_on_queue(bn_local_device(d, m), what, (cl_uint)d->local_count, events));
-out:
-    for (size_t m = 0; m < d->local_count; m++)
-        if (events[m])
-            clReleaseEvent(events[m]);
-    free(events);
-    return st;
+    if (!bn_domain_across_ranks(d))
+        BN_TRY(bn_threads_meet(d->device, what, &met));
+    if (!met && !bn_domain_across_ranks(d) && bn_local_device(d, 1)->cl == d->device->cl)
+        return meet_by_events(d, what); /* all of them: device_open.c */
+    if (met) {
+        d->unflushed = 0;
+        return BN_OK;
+    }
+    d->device->counts.waits++;
+    return bn_wait_for_launches(d, what);
 }
 
 bn_status bn_finish_all(bn_domain *d, const char *what)
 {
     for (size_t m = 0; m < d->local_count; m++) {
-        const bn_device *device = bn_local_device(d, m);
+        bn_device *device = bn_local_device(d, m);
         const cl_command_queue queues[] = { device->outgoing, device->incoming, device->queue };
         for (size_t q = 0; q < sizeof queues / sizeof *queues; q++)
             if (queues[q])
-                BN_CL(device, what, clFinish, queues[q]);
+                BN_TRY(bn_call_finish(device, what, queues[q]));
     }
-    return BN_OK;
+    return all_made(d);
 }
 
 void bn_domain_read_twice(bn_domain *d)

@@ -16,8 +16,9 @@ BN_CHECKED bn_status bn_flush_all(bn_domain *, const char *what);
 BN_CHECKED bn_status bn_wait_for_launches(bn_domain *, const char *what);
 /* The failure of a device of which two reads of the same memory gave different bits. */
 bn_status bn_read_differs(const bn_device *, const char *what);
-/* What is enqueued from now on begins when all devices of the domain here have done what was enqueued before. The host
- * waits only where events of one can't hold up another, or where other ranks have a part. */
+/* What is enqueued from now on begins when all devices of the domain here have done what was enqueued before. The
+ * host waits only where events of one can't hold up another: the threads of the devices for each other, and where other
+ * ranks have a part the caller. */
 BN_CHECKED bn_status bn_queues_meet(bn_domain *, const char *what);
 /* Waits for all queues of the domain's devices, messages included. */
 BN_CHECKED bn_status bn_finish_all(bn_domain *, const char *what);

@@ -1,6 +1,8 @@
 /* transfer.c: between host memory in C order and the own cells of the boxes, padding left out. */
 #include "grid/transfer.h"
 
+#include "device/calls.h"
+
 #include "grid/queues.h"
 #include "grid/regions.h"
 
@@ -94,15 +96,19 @@ static bn_status enqueue(bn_field *f, size_t b, int first, int count, size_t eb,
         const bn_rect r = bn_rect_of(f, b, first + c, part->first, eb);
         const size_t in_host[3] = { (part->first[0] - room->first[0]) * eb, part->first[1] - room->first[1],
                                     (size_t)c * room->n[2] + part->first[2] - room->first[2] };
-        const cl_int status = write ? clEnqueueWriteBufferRect(box->device->queue, r.buffer->mem, CL_FALSE, r.at,
-                                                               in_host, region, r.row, r.slice, host_row, host_slice,
-                                                               values, 0, NULL, bn_move_event(box->device))
-                                    : clEnqueueReadBufferRect(box->device->queue, r.buffer->mem, CL_FALSE, r.at,
-                                                              in_host, region, r.row, r.slice, host_row, host_slice,
-                                                              values, 0, NULL, bn_move_event(box->device));
-        if (status != CL_SUCCESS)
-            return bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect",
-                              f->desc.name);
+        const bn_copy copy = { .queue = box->device->queue,
+                               .mem = r.buffer->mem,
+                               .data = values,
+                               .write = write,
+                               .moves = true,
+                               .at = { r.at[0], r.at[1], r.at[2] },
+                               .in_host = { in_host[0], in_host[1], in_host[2] },
+                               .region = { region[0], region[1], region[2] },
+                               .row = r.row,
+                               .slice = r.slice,
+                               .host_row = host_row,
+                               .host_slice = host_slice };
+        BN_TRY(bn_call_copy(box->device, f->desc.name, &copy));
     }
     return BN_OK;
 }

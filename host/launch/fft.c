@@ -3,6 +3,7 @@
  * whose compiler does not take clFFT's kernels or makes wrong ones of them. */
 #include "api/fft.h"
 
+#include "device/device_thread.h"
 #include "api/embedded_files.h"
 #include "grid/block_copy.h"
 #include "grid/enqueue.h"
@@ -61,13 +62,13 @@ static bn_status find_error(bn_fft *f, double *error)
         else
             ((float *)native)[i] = (float)expected[i];
     }
-    status = clEnqueueWriteBuffer(d->device->queue, f->from->mem, CL_TRUE, 0, bytes, native, 0, NULL, NULL);
+    status = clEnqueueWriteBuffer(bn_queue(d->device), f->from->mem, CL_TRUE, 0, bytes, native, 0, NULL, NULL);
     if (status != CL_SUCCESS) {
         st = bn_cl_fail(d->device, status, "clEnqueueWriteBuffer", "checking a Fourier transform");
         goto out;
     }
     BN_GO(bn_clfft_run(f->plan, f->from->mem, f->to->mem, false));
-    status = clEnqueueReadBuffer(d->device->queue, f->to->mem, CL_TRUE, 0, bytes, native, 0, NULL, NULL);
+    status = clEnqueueReadBuffer(bn_queue(d->device), f->to->mem, CL_TRUE, 0, bytes, native, 0, NULL, NULL);
     if (status != CL_SUCCESS) {
         st = bn_cl_fail(d->device, status, "clEnqueueReadBuffer", "checking a Fourier transform");
         goto out;
@@ -203,7 +204,7 @@ void bn_fft_destroy(bn_fft **fft)
         return;
     bn_fft *f = *fft;
     if (f->domain->device)
-        clFinish(f->domain->device->queue);
+        clFinish(bn_queue(f->domain->device));
     bn_clfft_destroy(&f->plan);
     bn_program_destroy(&f->program);
     bn_buffer_destroy(&f->from);
@@ -240,7 +241,7 @@ static bn_status run_kernel(bn_fft *f, bn_kernel *k, cl_mem from, cl_mem to, con
         global[i] = (f->n[i] + k->group[i] - 1) / k->group[i] * k->group[i];
     }
     k->calls++;
-    return bn_enqueue(k, 0, none, global, k->group, 0, NULL, NULL);
+    return bn_enqueue(k, 0, none, global, k->group, NULL, NULL);
 }
 
 static bn_status on_device(bn_fft *f, bn_field *in, bn_field *out, bool inverse)

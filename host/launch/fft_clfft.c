@@ -2,6 +2,8 @@
  */
 #include "launch/fft_parts.h"
 
+#include "device/device_thread.h"
+
 #include <clFFT.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -115,7 +117,8 @@ void bn_clfft_destroy(bn_clfft **fft)
 
 bn_status bn_clfft_run(bn_clfft *f, cl_mem from, cl_mem to, bool inverse)
 {
-    clfftStatus s = clfftEnqueueTransform(f->plan, inverse ? CLFFT_BACKWARD : CLFFT_FORWARD, 1, &f->device->queue, 0,
-                                          NULL, NULL, &from, &to, NULL);
+    cl_command_queue queue = bn_queue(f->device);
+    clfftStatus s = clfftEnqueueTransform(f->plan, inverse ? CLFFT_BACKWARD : CLFFT_FORWARD, 1, &queue, 0, NULL, NULL,
+                                          &from, &to, NULL);
     return s == CLFFT_SUCCESS ? BN_OK : fail(f->device, s, "clfftEnqueueTransform");
 }

@@ -84,7 +84,7 @@ static bn_status launch_part(bn_kernel *k, size_t b, const bn_part *part)
 {
     size_t offset[3], global[3];
     shape_launch(k, &k->program->domain->boxes[b], part, offset, global);
-    return bn_enqueue(k, b, offset, global, k->group, 0, NULL, NULL);
+    return bn_enqueue(k, b, offset, global, k->group, NULL, NULL);
 }
 
 bn_part bn_whole_box(const bn_domain *d, size_t b, int ghost_cells)

@@ -2,6 +2,7 @@
  */
 #include "launch/reduce.h"
 
+#include "device/device_thread.h"
 #include "api/launch.h"
 #include "grid/enqueue.h"
 #include "grid/field.h"
@@ -54,8 +55,8 @@ static bn_status read_again(const bn_domain *d, const bn_buffer *b, size_t at, s
     unsigned char again[4096];
     for (size_t done = 0, n = 0; d->device->reads_twice && done < bytes; done += n) {
         n = bytes - done < sizeof again ? bytes - done : sizeof again;
-        BN_CL(d->device, b->name, clEnqueueReadBuffer, d->device->queue, b->mem, CL_TRUE, at + done, n, again, 0, NULL,
-              NULL);
+        BN_CL(d->device, b->name, clEnqueueReadBuffer, bn_queue(d->device), b->mem, CL_TRUE, at + done, n, again, 0,
+              NULL, NULL);
         if (memcmp(again, (const char *)values + done, n) != 0)
             return bn_read_differs(d->device, b->name);
     }
@@ -70,7 +71,7 @@ bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t
         return bn_fail(d->ctx, BN_USAGE, "%s: %zu sums of component %d were asked for; there are %zu of %d components",
                        p->buffer[0]->name, count, component, d->sums.partials, p->components);
     BN_TRY(bn_allreduce(d, &p, 1, NULL, 0));
-    BN_CL(d->device, p->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, p->buffer[0]->mem, CL_TRUE,
+    BN_CL(d->device, p->buffer[0]->name, clEnqueueReadBuffer, bn_queue(d->device), p->buffer[0]->mem, CL_TRUE,
           (size_t)component * count * real, count * real, values, 0, NULL, NULL);
     BN_TRY(read_again(d, p->buffer[0], (size_t)component * count * real, count * real, values));
     d->device->counts.waits++;
@@ -147,7 +148,7 @@ bn_status bn_partials_pack(bn_partials *p)
         BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), &p->buffer[m]->mem));
         BN_TRY(bn_set_arg(k, box, 1, sizeof maxima, &maxima));
         BN_TRY(bn_set_arg(k, box, 2, sizeof(cl_mem), &p->packed[m]->mem));
-        BN_TRY(bn_enqueue(k, box, none, global, (const size_t[]){ k->group[0], 1, 1 }, 0, NULL, NULL));
+        BN_TRY(bn_enqueue(k, box, none, global, (const size_t[]){ k->group[0], 1, 1 }, NULL, NULL));
     }
     k->calls++;
     p->stale = false;
@@ -206,8 +207,9 @@ bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
             return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", q->scalars->buffer[0]->name,
                            q->scalars->count, q->count);
         BN_TRY(bn_allreduce(d, NULL, 0, &q->scalars, 1));
+        const cl_command_queue queue = bn_queue(d->device); /* settled before the event is one of this thread */
         /* The queue is in order: the last read waits for all. */
-        BN_CL(d->device, q->scalars->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, q->scalars->buffer[0]->mem,
+        BN_CL(d->device, q->scalars->buffer[0]->name, clEnqueueReadBuffer, queue, q->scalars->buffer[0]->mem,
               r + 1 == count ? CL_TRUE : CL_FALSE, 0, q->count * bn_domain_real_bytes(d),
               is_double ? (void *)q->values : single[r], 0, NULL, bn_move_event(d->device));
     }
@@ -239,9 +241,10 @@ bn_status bn_scalars_write(bn_scalars *s, const double *values, size_t count)
     const void *own = is_double ? (const void *)values : single;
     const size_t bytes = count * bn_domain_real_bytes(d);
     BN_TRY(bn_allreduce(d, NULL, 0, &s, 1));
-    if (s->before)
-        memcpy(s->before, own, bytes);
-    return bn_copies_write(d, s->buffer, own, bytes, true);
+    BN_TRY(bn_copies_write(d, s->buffer, own, bytes, true));
+    for (size_t m = 0; s->before && m < d->local_count; m++) /* not while threads still agree on the last ones */
+        memcpy((char *)s->before + m * s->buffer[0]->bytes, own, bytes);
+    return BN_OK;
 }
 
 bn_status bn_scalars_share(bn_scalars *s)
@@ -250,11 +253,13 @@ bn_status bn_scalars_share(bn_scalars *s)
     if (!d->distributed || s->before)
         return BN_OK;
     const size_t bytes = s->count * bn_domain_real_bytes(d);
-    if (!(s->before = malloc(bytes)))
+    if (!(s->before = calloc(d->local_count, bytes)))
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", s->buffer[0]->name);
     s->shared = true;
-    BN_CL(d->device, s->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, s->buffer[0]->mem, CL_TRUE, 0, bytes,
+    BN_CL(d->device, s->buffer[0]->name, clEnqueueReadBuffer, bn_queue(d->device), s->buffer[0]->mem, CL_TRUE, 0, bytes,
           s->before, 0, NULL, NULL);
+    for (size_t m = 1; m < d->local_count; m++)
+        memcpy((char *)s->before + m * bytes, s->before, bytes);
     return BN_OK;
 }
 

@@ -1,6 +1,7 @@
 /* row_bands.c: some rows of fields between devices and the host's memory, one band of them after the other. */
 #include "api/row_bands.h"
 
+#include "device/device_thread.h"
 #include "grid/field.h"
 #include "grid/transfer.h"
 
@@ -37,7 +38,7 @@ static bn_status read_band(const bn_row_band *r, size_t box, const bn_region *ba
     if (all || !bn_domain_across_ranks(d))
         return bn_field_read_region(r->field, 0, 1, band, BN_AS_DOUBLES, values);
     BN_TRY(bn_field_enqueue_box(r->field, box, band, values));
-    BN_CL(d->boxes[box].device, r->field->desc.name, clFinish, d->boxes[box].device->queue);
+    BN_CL(d->boxes[box].device, r->field->desc.name, clFinish, bn_queue(d->boxes[box].device));
     bn_reals_widen(d, values, bn_region_points(band) * reals_of(r->field));
     return BN_OK;
 }

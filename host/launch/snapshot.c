@@ -1,6 +1,7 @@
 /* snapshot.c: copies of fields in pinned memory, made without stopping the steps. The copy is enqueued behind the steps
  * launched so far (the queue is in order), and whoever wants the data waits for its event, on any thread. Pinned memory
  * is kept and used again: getting it costs more than a step. */
+#include "device/device_thread.h"
 #include "comm/halo_exchange.h"
 #include "grid/queues.h"
 #include "grid/transfer.h"
@@ -138,8 +139,8 @@ static bn_status copy_parts(bn_snapshot *s, bn_field *f, bool overlap)
     }
     for (size_t m = 0; m < d->local_count; m++) {
         const bn_device *device = bn_local_device(d, m);
-        BN_CL(device, f->desc.name, clEnqueueMarkerWithWaitList, device->queue, 0, NULL, &s->ready[m]);
-        BN_CL(device, f->desc.name, clFlush, device->queue);
+        BN_CL(device, f->desc.name, clEnqueueMarkerWithWaitList, bn_queue(device), 0, NULL, &s->ready[m]);
+        BN_CL(device, f->desc.name, clFlush, bn_queue(device));
     }
     return BN_OK;
 }
@@ -183,7 +184,7 @@ bn_status bn_snapshot_begin(bn_field *f, bool overlap, bn_snapshot **out)
 out:
     for (size_t m = 0; s && s->staging && m < d->local_count;
          m++) /* what was enqueued before a failure may still write there */
-        clFinish(bn_local_device(d, m)->queue);
+        clFinish(bn_queue(bn_local_device(d, m)));
     bn_snapshot_release(&s);
     return st;
 }

@@ -3,6 +3,7 @@
  * where that is another rank's. All ranks make the same rounds: they agree on whether particles are under way. */
 #include "api/migrate.h"
 
+#include "device/device_thread.h"
 #include "launch/argument.h"
 
 #include <stdlib.h>
@@ -159,11 +160,11 @@ static bn_status send_in(bn_migrating_particles *t, size_t m, bool pause)
     head[DEVICE] = (cl_uint)bn_global_index(d, m);
     head[ARRIVED] = (cl_uint)arrived;
     head[PAUSE] = pause;
-    BN_CL(device, t->name, clEnqueueWriteBuffer, device->queue, t->buffer[m]->mem, CL_FALSE, 0, HEAD * sizeof *head,
+    BN_CL(device, t->name, clEnqueueWriteBuffer, bn_queue(device), t->buffer[m]->mem, CL_FALSE, 0, HEAD * sizeof *head,
           head, 0, NULL, NULL);
     if (arrived > 0) {
         memcpy(head + HEAD, w->words + w->count * t->words, bytes);
-        BN_CL(device, t->name, clEnqueueWriteBuffer, device->queue, t->buffer[m]->mem, CL_FALSE,
+        BN_CL(device, t->name, clEnqueueWriteBuffer, bn_queue(device), t->buffer[m]->mem, CL_FALSE,
               (HEAD + t->capacity) * sizeof *head, bytes, head + HEAD, 0, NULL, NULL);
     }
     return BN_OK;
@@ -179,8 +180,8 @@ static bn_status read_out(bn_migrating_particles *t, bool who)
         const size_t at = who ? HEAD + t->capacity + t->capacity * t->words : 0;
         const size_t words = who ? head[DEPARTED] * t->words : HEAD;
         if (words > 0)
-            BN_CL(device, t->name, clEnqueueReadBuffer, device->queue, t->buffer[m]->mem, CL_FALSE, at * sizeof *head,
-                  words * sizeof *head, head + (who ? HEAD : 0), 0, NULL, NULL);
+            BN_CL(device, t->name, clEnqueueReadBuffer, bn_queue(device), t->buffer[m]->mem, CL_FALSE,
+                  at * sizeof *head, words * sizeof *head, head + (who ? HEAD : 0), 0, NULL, NULL);
     }
     BN_TRY(bn_wait_for_launches(t->domain, t->name));
     d->device->counts.waits++;
@@ -319,7 +320,7 @@ bn_status bn_migration(bn_kernel *k, const bn_arg *args, size_t count)
     for (size_t m = 0; m < d->local_count; m++) {
         const bn_device *device = bn_local_device(d, m);
         t->waiting[m].count = 0;
-        BN_CL(device, t->name, clEnqueueFillBuffer, device->queue, t->buffer[m]->mem, &zero, sizeof zero,
+        BN_CL(device, t->name, clEnqueueFillBuffer, bn_queue(device), t->buffer[m]->mem, &zero, sizeof zero,
               HEAD * sizeof zero, t->capacity * sizeof zero, 0, NULL, NULL);
     }
     bool under_way = true, pause = false;

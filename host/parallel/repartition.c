@@ -1,4 +1,5 @@
 /* repartition.c: cuts that balance work which differs from block to block, and moving fields to a domain cut so. */
+#include "device/device_thread.h"
 #include "api/repartition.h"
 #include "grid/block_copy.h"
 #include "grid/domain.h"
@@ -225,14 +226,14 @@ static bn_status through_host(const bn_comm *comm, bn_rect from, bn_rect to, con
     static const size_t none[3] = { 0, 0, 0 };
     const bn_message message = { from.box->device ? to.box->rank : from.box->rank, 0, host, size[0] * size[1] };
     if (from.box->device)
-        BN_CL(from.box->device, name, clEnqueueReadBufferRect, from.box->device->queue, from.buffer->mem, CL_TRUE,
+        BN_CL(from.box->device, name, clEnqueueReadBufferRect, bn_queue(from.box->device), from.buffer->mem, CL_TRUE,
               from.at, none, size, from.row, from.slice, size[0], size[0] * size[1], host, 0, NULL, NULL);
     if (!from.box->device || !to.box->device) {
         (from.box->device ? comm->ops->send : comm->ops->receive)(&message);
         comm->ops->wait();
     }
     if (to.box->device)
-        BN_CL(to.box->device, name, clEnqueueWriteBufferRect, to.box->device->queue, to.buffer->mem, CL_TRUE, to.at,
+        BN_CL(to.box->device, name, clEnqueueWriteBufferRect, bn_queue(to.box->device), to.buffer->mem, CL_TRUE, to.at,
               none, size, to.row, to.slice, size[0], size[0] * size[1], host, 0, NULL, NULL);
     return BN_OK;
 }
@@ -247,9 +248,9 @@ static bn_status copy_common(const bn_field *from, size_t a, const bn_field *to,
                   target = bn_rect_of(to, b, component, part->first, eb);
     const bn_device *device = source.box->device;
     if (device && device == target.box->device) {
-        BN_CL(device, from->desc.name, clEnqueueCopyBufferRect, device->queue, source.buffer->mem, target.buffer->mem,
-              source.at, target.at, (const size_t[]){ n[0] * eb, n[1], n[2] }, source.row, source.slice, target.row,
-              target.slice, 0, NULL, NULL);
+        BN_CL(device, from->desc.name, clEnqueueCopyBufferRect, bn_queue(device), source.buffer->mem,
+              target.buffer->mem, source.at, target.at, (const size_t[]){ n[0] * eb, n[1], n[2] }, source.row,
+              source.slice, target.row, target.slice, 0, NULL, NULL);
         return BN_OK;
     }
     if (!device && !target.box->device)

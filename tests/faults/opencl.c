@@ -1,6 +1,7 @@
 /* opencl.c: an OpenCL whose calls fail, or whose devices lack something; preloaded.
  *     BN_FAULT=CALL:N:ERROR[:on]  the N-th call of that name ends with that error, and with "on" (a device that is
  * lost) all calls after it that are no releases BN_FAULT_MARK, BN_FAULT_COUNT  as in files.c
+ *     BN_FAULT_QUEUE=N            launches are counted, and fail, on the N-th queue that was made alone
  *     BN_SKIP=KERNEL              launches of that kernel do nothing
  *     BN_DELAY=KERNEL:MS:EVERY    each EVERY-th launch of that kernel, and what its queue has behind it, begins MS ms
  * late BN_FLIP=read:N:SEED         a bit of what the N-th read gives is turned over; SEED says which
@@ -25,6 +26,7 @@ static struct {
     long count;
 } calls[CALLS];
 static bool fired;
+static cl_command_queue only; /* BN_FAULT_QUEUE */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* Counts a call; whether it fails, with which error. */
@@ -131,8 +133,22 @@ typedef const cl_event *events;
 OBJECT(cl_context, clCreateContext,
        (const cl_context_properties *p, cl_uint n, const cl_device_id *d, context_told f, void *u, cl_int *error),
        (p, n, d, f, u, error))
-OBJECT(cl_command_queue, clCreateCommandQueue,
-       (cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *error), (c, d, p, error))
+CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context c, cl_device_id d,
+                                                               cl_command_queue_properties p, cl_int *error)
+{
+    static long made;
+    const char *number = getenv("BN_FAULT_QUEUE");
+    cl_int code;
+    if (fault("clCreateCommandQueue", &code)) {
+        if (error)
+            *error = code;
+        return NULL;
+    }
+    const cl_command_queue q = REAL(clCreateCommandQueue)(c, d, p, error);
+    if (number && ++made == atol(number))
+        only = q;
+    return q;
+}
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context c, cl_mem_flags f, size_t n, void *h, cl_int *error)
 {
     cl_int code;
@@ -283,7 +299,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue q, cl_ke
     cl_event marker;
     cl_int code;
     unsigned long long seed;
-    if (fault("clEnqueueNDRangeKernel", &code))
+    if ((!getenv("BN_FAULT_QUEUE") || q == only) && fault("clEnqueueNDRangeKernel", &code))
         return code;
     if (flips("device", &seed))
         flip_on_device(q, seed);

@@ -18,7 +18,7 @@ for solver in flow flood maxwell xray bpm; do
     # shellcheck disable=SC2086
     ok "$solver, guarded, from its checkpoint" quiet "$b" run "$case" --out "$work/$solver" --resume --guard 1 $all
     # shellcheck disable=SC2086
-    ok "$solver on two devices" quiet env BINNACLE_PARTITION=2 "$b" run "$case" --device all --out "$work/two" --force --steps 4 $all
+    ok "$solver on three devices" quiet env BINNACLE_PARTITION=3 "$b" run "$case" --device all --out "$work/three" --force --steps 4 $all
     # shellcheck disable=SC2086
     ok "$solver without OpenCL" quiet "$b" run "$case" --reference --out "$work/reference" --force --steps 4 $all
 done
