@@ -10,13 +10,11 @@
 
 /* Real and imaginary parts lie beside each other: vectors of them, and a cell at a time at the end of a stretch. */
 #if REAL_BYTES == 8
-typedef double8 reals;
 #define REALS_AT(f, offset) vload8(0, (f) + 2 * i + (offset))
 #define STORE_REALS(value, f) vstore8(value, 0, (f) + 2 * i)
 #define OTHER_PARTS(v) (v).s10325476
 #define SIGNS (reals)(-1, 1, -1, 1, -1, 1, -1, 1)
 #else
-typedef float16 reals;
 #define REALS_AT(f, offset) vload16(0, (f) + 2 * i + (offset))
 #define STORE_REALS(value, f) vstore16(value, 0, (f) + 2 * i)
 #define OTHER_PARTS(v) (v).s1032547698badcfe
