@@ -105,7 +105,7 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #define MEMORY_VALUES (LINES * LINE_VALUES)
 #else
 #define PSI(j) f[j]
-#define MEMORY_VALUES (6 * CHUNKS + 2)
+#define MEMORY_VALUES (KEEPS_REGISTERS ? 6 * CHUNKS + 2 : 4 * LINES * CHUNKS) /* low and high of registers alone */
 #endif
 
 /* One work-item per chunk. Steps of the lines from row on, stored in place; where they are all that the group has, as

@@ -14,7 +14,7 @@ cases=data/cases/bpm
 agrees() { expect 0 'psi .* ok$' "$1" timeout 120 "$BINNACLE" verify "$@" --device llvmpipe --precision single; }
 agrees "$cases/selftest-long.toml"
 agrees "$cases/mmi.toml" --steps 1
-agrees "$cases/selftest-space.toml" --steps 1 --set grid.cells=4500 --set grid.width=1100e-6 \
+agrees "$cases/selftest-space.toml" --steps 1 --set grid.cells=2200 --set grid.width=540e-6 \
     --set grid.cells_x=8 --set walls.thickness=7e-7 --set solver.chunk=18 --set march.dz=2e-8 --set march.length=8e-7 \
     --set march.records=1 --set launch.kind=plane
 expect 3 'iterations of loops' 'a step that is too long' timeout 120 "$BINNACLE" verify "$cases/mmi.toml" --steps 1 \

@@ -146,8 +146,8 @@ expect 4 'choice 1 of .* is ignored: its value' 'an empty choice' "$b" run "$lig
 
 # --- planted kernels. Groups of 8 are wrong, those of 16 end the process.
 mkdir "$work/kernels" && cp -R "$root/kernels/." "$work/kernels"
-sed '/^kernel void bpm_crank_nicolson/,/^}/ s/^    RUN_STEPS(.*/&\
-    if (get_local_size(0) == 8 \&\& get_local_id(0) == 0) psi[first].x += REAL(0.01);\
+sed '/^kernel void bpm_crank_nicolson/,/^}/ s/^    TAKE_STEPS(.*/&\
+    if (get_local_size(0) == 8 \&\& get_local_id(0) == 0) psi[AT(0, (int)get_global_id(1) - Y0)].x += REAL(0.01);\
     if (get_local_size(0) == 16) *(volatile global int *)8 = 1;/' "$root/kernels/bpm.cl" >"$work/kernels/bpm.cl"
 ok 'the planted kernel differs' sh -c '! cmp -s kernels/bpm.cl "$0/kernels/bpm.cl"' "$work"
 expect 0 '8x1x1 wrong: ' 'a sweep over planted kernels' \
