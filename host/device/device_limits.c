@@ -1,9 +1,9 @@
 /* device_limits.c: what a device can do at most besides copying: arithmetic, local memory, atomics, launches,
  * transfers. Measured once per device and driver and kept in the cache, with the date. */
-#include "device/device_thread.h"
 #include "device/binary_cache.h"
 #include "api/limits.h"
 #include "device/device_list.h"
+#include "device/device_thread.h"
 #include "device/bandwidth.h"
 #include "device/program_build.h"
 

@@ -278,7 +278,7 @@ bn_status bn_calls_made(const bn_device *d)
 void bn_calls_settle(const bn_device *d)
 {
     if (bn_calls_made(d) != BN_OK)
-        return; /* told */
+        return; /* it is the context's error */
 }
 
 cl_command_queue bn_queue(const bn_device *d)

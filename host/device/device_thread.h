@@ -25,7 +25,8 @@ BN_CHECKED bn_status bn_call_list(bn_device *d, const char *what, bn_call *call,
                                   bool soon);
 /* Waits until all listed calls are made. */
 BN_CHECKED bn_status bn_calls_made(const bn_device *);
-/* The same where nobody can be given the failure: it is told, and given by the next call that is listed or waited for.
+/* The same in functions without a status: a failure becomes the error of the context, and is given by the next call
+ * that is listed or waited for.
  */
 void bn_calls_settle(const bn_device *);
 /* The queue, for a call that the caller makes itself: settled before. */

@@ -43,7 +43,7 @@ struct bn_device {
     bool profile;            /* the queue takes event times */
     bn_device_event *events; /* what it did, where it does; room for `event_room` */
     size_t event_count, event_room;
-    const struct bn_program_list *listing; /* programs are told to it instead of being compiled; NULL: none */
+    const struct bn_program_list *listing; /* takes the programs, which are not compiled then; NULL: none */
     struct bn_pinned *stage;               /* through which values come from other host memory; NULL: not yet */
     bool reads_twice;                      /* what is read from it is read again and compared */
     bool other_groups;                     /* kernels run in another shape of work-groups than usual */

@@ -211,7 +211,7 @@ static void stage_rows(void *user, size_t first, size_t end)
 }
 
 /* Writes values some rows at a time, copied to pinned memory or narrowed there on all processors while the piece before
- * moves: drivers take other memory at a seventh of the speed, and nobody needs room for all of them. */
+ * moves: drivers take other memory at a seventh of the speed, and this takes room for two pieces alone. */
 static bn_status write_staged(bn_field *f, int first, int count, const bn_region *r, bool narrows, const void *values)
 {
     enum { STAGE_BYTES = 1 << 25 };

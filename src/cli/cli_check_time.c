@@ -25,7 +25,7 @@ typedef struct batches {
     double steps, first, seconds, each, before;
 } batches;
 
-/* As in a run nobody looks at most steps: their residuals need not be known. */
+/* As in a run, the residuals of most steps need not be known. */
 static bn_status run_batch(bn_sim *sim, unsigned long long most, double *steps, double *seconds)
 {
     const double start = bn_seconds_now();

@@ -249,7 +249,7 @@ bool bn_hdf5_rehearse(bool *crashed)
     int end = 0;
     const pid_t child = fork();
     for (size_t i = 0; child == 0 && i < sizeof ends / sizeof *ends; i++)
-        (void)signal(ends[i], SIG_DFL); /* nobody is told of it */
+        (void)signal(ends[i], SIG_DFL); /* no handler reports the crash */
     while (child > 0 && waitpid(child, &end, 0) < 0 && errno == EINTR)
         ;
     *crashed = child > 0 && !(WIFEXITED(end) && WEXITSTATUS(end) == EXIT_SUCCESS);

@@ -416,25 +416,24 @@ static void check(const setting *s)
 }
 
 /* Blocks without symmetry over a lossy half space. */
-START_TEST(oblique_light_solves_the_equations)
-{
-    check(&(setting){ .n = { 6, 5, 30 },
-                      .wavelength = 15,
-                      .incidence = 0.5,
-                      .azimuth = 0.6,
-                      .polarisation = 0.4,
-                      .amplitude = 2.5,
-                      .pml = 6,
-                      .order = 3,
-                      .reflection = 1e-3,
-                      .above = GLASS,
-                      .below = ABSORBER,
-                      .top = 12,
-                      .bodies = { { METAL, { 1, 1, 11 }, { 4, 3, 14 }, 0 },
-                                  { ABSORBER, { 3, 2, 13 }, { 7, 4, 17 }, 0 },
-                                  { VACUUM, { 0, 4, 10 }, { 2, 6, 15 }, 0 } },
-                      .more = "solver.courant=0.7" });
-}
+static const setting blocks = { .n = { 6, 5, 30 },
+                                .wavelength = 15,
+                                .incidence = 0.5,
+                                .azimuth = 0.6,
+                                .polarisation = 0.4,
+                                .amplitude = 2.5,
+                                .pml = 6,
+                                .order = 3,
+                                .reflection = 1e-3,
+                                .above = GLASS,
+                                .below = ABSORBER,
+                                .top = 12,
+                                .bodies = { { METAL, { 1, 1, 11 }, { 4, 3, 14 }, 0 },
+                                            { ABSORBER, { 3, 2, 13 }, { 7, 4, 17 }, 0 },
+                                            { VACUUM, { 0, 4, 10 }, { 2, 6, 15 }, 0 } },
+                                .more = "solver.courant=0.7" };
+
+START_TEST(oblique_light_solves_the_equations) { check(&blocks); }
 END_TEST
 
 /* From the other side, borders where edges are, a metal wall in a dielectric. */
@@ -477,23 +476,22 @@ START_TEST(light_on_a_metal_solves_the_equations)
 END_TEST
 
 /* What scatters fills all the room that absorbing layers leave: a cell less on each side. */
-START_TEST(scattered_light_solves_the_equations)
-{
-    check(&(setting){ .n = { 17, 18, 19 },
-                      .wavelength = 15,
-                      .polarisation = 0.7,
-                      .amplitude = 0.5,
-                      .volume = true,
-                      .sides = true,
-                      .sharp = true,
-                      .pml = 4,
-                      .order = 2,
-                      .reflection = 1e-2,
-                      .above = GLASS,
-                      .below = GLASS,
-                      .bodies = { { ABSORBER, { 8.2, 8.1, 8.05 }, { 0 }, 3.1 },
-                                  { METAL, { 7.3, 8.6, 9.2 }, { 12.4, 13.4, 14.4 }, 0 } } });
-}
+static const setting sphere_and_block = { .n = { 17, 18, 19 },
+                                          .wavelength = 15,
+                                          .polarisation = 0.7,
+                                          .amplitude = 0.5,
+                                          .volume = true,
+                                          .sides = true,
+                                          .sharp = true,
+                                          .pml = 4,
+                                          .order = 2,
+                                          .reflection = 1e-2,
+                                          .above = GLASS,
+                                          .below = GLASS,
+                                          .bodies = { { ABSORBER, { 8.2, 8.1, 8.05 }, { 0 }, 3.1 },
+                                                      { METAL, { 7.3, 8.6, 9.2 }, { 12.4, 13.4, 14.4 }, 0 } } };
+
+START_TEST(scattered_light_solves_the_equations) { check(&sphere_and_block); }
 END_TEST
 
 START_TEST(layers_that_radiate_solve_the_equations)
@@ -514,47 +512,19 @@ START_TEST(layers_that_radiate_solve_the_equations)
 }
 END_TEST
 
-/* As the first and the fourth of these settings. */
-START_TEST(oblique_light_solves_the_equations_of_magnetic_media)
+/* The same with magnetic materials, a longer wave, and glass in both half spaces. */
+static void check_magnetic(setting s)
 {
-    check(&(setting){ .n = { 6, 5, 30 },
-                      .wavelength = 20,
-                      .incidence = 0.5,
-                      .azimuth = 0.6,
-                      .polarisation = 0.4,
-                      .amplitude = 2.5,
-                      .magnetic = true,
-                      .pml = 6,
-                      .order = 3,
-                      .reflection = 1e-3,
-                      .above = GLASS,
-                      .below = GLASS,
-                      .top = 12,
-                      .bodies = { { METAL, { 1, 1, 11 }, { 4, 3, 14 }, 0 },
-                                  { ABSORBER, { 3, 2, 13 }, { 7, 4, 17 }, 0 },
-                                  { VACUUM, { 0, 4, 10 }, { 2, 6, 15 }, 0 } },
-                      .more = "solver.courant=0.7" });
+    s.wavelength = 20;
+    s.magnetic = true;
+    s.below = GLASS;
+    check(&s);
 }
+
+START_TEST(oblique_light_solves_the_equations_of_magnetic_media) { check_magnetic(blocks); }
 END_TEST
 
-START_TEST(scattered_light_solves_the_equations_of_magnetic_media)
-{
-    check(&(setting){ .n = { 17, 18, 19 },
-                      .wavelength = 20,
-                      .polarisation = 0.7,
-                      .amplitude = 0.5,
-                      .volume = true,
-                      .sides = true,
-                      .sharp = true,
-                      .magnetic = true,
-                      .pml = 4,
-                      .order = 2,
-                      .reflection = 1e-2,
-                      .above = GLASS,
-                      .below = GLASS,
-                      .bodies = { { ABSORBER, { 8.2, 8.1, 8.05 }, { 0 }, 3.1 },
-                                  { METAL, { 7.3, 8.6, 9.2 }, { 12.4, 13.4, 14.4 }, 0 } } });
-}
+START_TEST(scattered_light_solves_the_equations_of_magnetic_media) { check_magnetic(sphere_and_block); }
 END_TEST
 
 static void add(TCase *tests)
