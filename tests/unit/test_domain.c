@@ -101,6 +101,9 @@ START_TEST(same_bits_as_plain_c_for_any_boxes_and_groups)
         for (int precision = 0; precision < (bn_device_describe(device)->fp64 ? 2 : 1); precision++)
             for (size_t g = 0; g < 4; g++) {
                 bn_domain_desc desc = square(precision == 0 ? BN_SINGLE : BN_DOUBLE);
+                if (g != b &&
+                    (precision == 1 || boxes[b] != 3)) /* every group with three boxes, the others with one group */
+                    continue;
                 desc.boxes = boxes[b];
                 memcpy(desc.work_group, groups[g], sizeof groups[g]);
                 static float single[NX * NY], expected_single[NX * NY];
@@ -336,7 +339,9 @@ START_TEST(sums_have_the_same_bits_everywhere)
                                     .halo = 1 };
             double expected[4], found[4];
             reduce_all(ctx, &desc, expected); /* no device: the reference */
-            for (size_t g = 0; g < 3; g++) {
+            /* All groups and cuts for one size in one precision, then a cut each. */
+            const size_t first = s == 0 && !precision ? 0 : s, last = s == 0 && !precision ? 2 : s;
+            for (size_t g = first; g <= last; g++) {
                 desc.device = device;
                 desc.boxes = (int)g + 1;
                 memcpy(desc.work_group, groups[g], sizeof groups[0]);

@@ -326,7 +326,7 @@ void bpm_kernel_constants(const bpm *s, int d, bn_define out[BPM_KERNEL_CONSTANT
     out[3] = (bn_define){ "SPACE", BN_DEF_INT, { .i = s->c.axes == 2 } };
     /* Lines that fill a work-group each: 80 registers let three groups share an H200's compute unit and take 80 us for
      * 2048 lines, 64 four and 74 us. */
-    const bool alone = s->c.axes == 2 && s->c.single && 2 * a->chunks > BPM_LANES && a->chunk <= 9;
+    const bool alone = s->c.axes == 2 && s->c.single && 2 * a->chunks > BPM_LANES && a->chunk <= BPM_CHUNK_SHORT;
     out[4] = (bn_define){ "REGISTERS", BN_DEF_INT, { .i = alone ? 64 : 0 } };
 }
 

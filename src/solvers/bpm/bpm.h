@@ -36,6 +36,7 @@ typedef enum bpm_shape { BPM_SHAPES(BN_CHOICE_ENUM) } bpm_shape; /* from BPM_Y_J
 
 #define BPM_PI 3.14159265358979323846
 enum { BPM_STRUCTURES = 64, BPM_PORTS = 8, BPM_COLOURS = 64, BPM_LANES = 256, BPM_CHUNK_MAX = 64 };
+enum { BPM_CHUNK_SHORT = 9 }; /* nodes of a chunk that leave registers for more work-groups on a compute unit */
 /* Steps of a launch that tells more of a device than a few do: data/cases/bpm/selftest-long.toml. */
 enum { BPM_LONG_LAUNCH = 100 };
 

@@ -105,7 +105,7 @@ void bpm_raise_reach(const bpm *s, bpm_axis *a, const double *r)
  * the square root of `far` that costs less than the elimination itself. */
 int bpm_good_chunk(const bpm *s, int n, double h)
 {
-    enum { LEAST = 4, SHORT = 9, MOST = 15 }; /* a chunk lies in registers */
+    enum { LEAST = 4, MOST = 15 }; /* a chunk lies in registers */
     bpm guess = *s;
     double _Complex p, q;
     if (s->c.reference == 0) /* not found yet */
@@ -117,7 +117,7 @@ int bpm_good_chunk(const bpm *s, int n, double h)
     r = cabs(r) > 1 ? 1 / r : r; /* where r = 1 / (d - r) settles */
     const double far = log(s->c.single ? 0x1p-28 : 0x1p-57) / log(cabs(r));
     int lines = s->c.axes == 2 ? BN_BLOCK_NY : 1; /* of a work-group, side by side */
-    while (lines > 1 && lines * n > SHORT * BPM_LANES)
+    while (lines > 1 && lines * n > BPM_CHUNK_SHORT * BPM_LANES)
         lines /= 2;
     const int usual = (lines * n + BPM_LANES - 1) / BPM_LANES, even = (int)ceil(sqrt(far < 1e4 ? far : 1e4));
     const int chunk = even > MOST ? MOST : even > LEAST ? even : LEAST;
