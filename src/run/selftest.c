@@ -90,12 +90,9 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
         return bn_fail(ctx, BN_USAGE, "solver %s has no self-test", solver);
     bn_context_share_machine(ctx, (int)part.index, (int)part.count);
     BN_GO(bn_device_open(ctx, selector, false, &device));
-    char go;
-    if (part.waits && !bn_child_hear(&go, 1)) {
-        st = bn_fail(ctx, BN_USAGE, "the self-test was not told to begin");
-        goto out;
-    }
-    for (size_t i = part.index; i < cases.count; i += part.count) {
+    if (part.serves)
+        BN_GO(bn_aside_serve(device, ctx));
+    for (size_t i = part.index; part.index < part.count && i < cases.count; i += part.count) {
         const bn_status now = compare(ctx, device, cases.file[i], double_precision, watch);
         st = st == BN_OK ? now : st;
         if (now != BN_OK && !(watch && now == BN_MISMATCH))
@@ -307,8 +304,8 @@ static bn_status tell_failure(bn_context *ctx, const bn_device_info *info, const
     return st;
 }
 
-/* Compiles the programs of the test and of the run. */
-static bn_status compile_ahead(bn_aside *aside, const bn_selftest_run *run, const selftest_cases *cases)
+/* Lists the programs of the test and of the run. */
+static bn_status list_programs(bn_aside *aside, const bn_selftest_run *run, const selftest_cases *cases)
 {
     const uint32_t *n = run->plan->grid.n;
     const bool small = (double)n[0] * n[1] * n[2] < points_set_up_twice;
@@ -317,49 +314,56 @@ static bn_status compile_ahead(bn_aside *aside, const bn_selftest_run *run, cons
         bn_case *c = NULL;
         st = read_case(aside->ctx, cases->file[i], run->plan->precision == BN_DOUBLE, &c);
         if (st == BN_OK)
-            bn_aside_add(aside, c, &(bn_sim_desc){ .device = run->sim->device });
+            bn_aside_add(aside, c, &(bn_sim_desc){ .device = run->sim->device }, true);
         bn_case_destroy(&c);
     }
     if (st == BN_OK && small && !run->sim->resume && !bn_case_text(run->config, "case.resume")[0])
-        bn_aside_add(aside, run->config, run->sim);
-    bn_aside_end(aside, BN_SELFTEST_SECONDS);
+        bn_aside_add(aside, run->config, run->sim, false);
     return st;
 }
 
-/* Compiling takes most of the time: as many processes as there are processors run a part of the cases each. Caches
- * that processes can't share are kept apart (bn_context_share_machine). */
+/* Compiling takes most of the time: as many processes as there are processors run a part of the cases each; where
+ * programs can be compiled ahead, these and others compile them before. Caches that processes can't share are kept
+ * apart (bn_context_share_machine). */
 static bn_status run_children(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
                               const bn_selftest_run *run, const char *program, const selftest_cases *cases)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t most = processors > 1 ? (size_t)processors : 1, count = cases->count < most ? cases->count : most;
-    bn_child *children = calloc(count, sizeof *children);
-    if (!children)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver);
+    const size_t most = processors > 1 ? (size_t)processors : 1, parts = cases->count < most ? cases->count : most;
+    const bool ahead = run && bn_aside_possible(run->sim->device);
     char index[32], part[64];
     bn_status st = BN_OK;
+    bn_child *children = NULL;
+    bn_aside aside = { .ctx = ctx };
+    size_t count = parts;
     snprintf(index, sizeof index, "%zu", info->index);
-    bn_aside aside = { .ctx = ctx, .program = program, .device = index };
-    const bool ahead = run && bn_aside_possible(run->sim->device);
+    if (ahead) {
+        BN_GO(list_programs(&aside, run, cases));
+        count = bn_aside_children(&aside, parts, most);
+    }
+    if (!(children = calloc(count, sizeof *children))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver);
+        goto out;
+    }
     for (size_t i = 0; i < count && st == BN_OK; i++) {
         const char *arguments[8 + BN_SELFTEST_CASES + 1] = {
             program, "self-test", solver, part, "--device", index, "--precision", double_precision ? "double" : "single"
         };
         for (size_t k = 0; k < cases->count; k++)
             arguments[8 + k] = cases->file[k]->name;
-        snprintf(part, sizeof part, "%zu/%zu%s", i + 1, count, ahead ? "-" : "");
+        snprintf(part, sizeof part, "%zu/%zu%s", i + 1, parts, ahead ? "-" : "");
         st = bn_child_start(ctx, arguments, BN_CHILD_ERRORS | (ahead ? BN_CHILD_SOCKET : 0), &children[i]);
     }
     if (ahead && st == BN_OK)
-        st = compile_ahead(&aside, run, cases);
-    for (size_t i = 0; ahead && i < count; i++)
-        (void)bn_child_send(&children[i], "", 1); /* one that has ended is seen below */
-    const size_t failed = st == BN_OK ? wait_for_children(children, count) : count;
-    if (failed < count)
+        bn_aside_compile(&aside, children, count, parts, BN_SELFTEST_SECONDS);
+    const size_t failed = st == BN_OK ? wait_for_children(children, parts) : parts;
+    if (failed < parts)
         st = tell_failure(ctx, info, solver, &children[failed]);
-    for (size_t i = 0; i < count; i++)
+out:
+    for (size_t i = 0; children && i < count; i++)
         bn_child_release(&children[i]);
     free(children);
+    bn_aside_release(&aside);
     return st;
 }
 
