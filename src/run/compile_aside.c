@@ -14,8 +14,8 @@
 enum { NAME, OPTIONS, TEXT, PARTS, BYTES_MOST = 1 << 24 };
 
 /* On an H200 a child's start takes the driver 0.13 s, one after the other; what a text has beyond the headers that all
- * begin with (reduce has little else) takes 15 to 25 us a byte. */
-enum { BYTES_A_CHILD = 50000, CHILDREN_MOST = 64 };
+ * begin with (reduce has little else) takes about 25 us a character. */
+enum { CHARACTERS_A_CHILD = 35000, CHILDREN_MOST = 64 };
 
 typedef enum program_state { WAITING, BEGUN, ENDED } program_state;
 
@@ -23,6 +23,7 @@ struct bn_aside_program {
     char *message; /* the parts */
     size_t bytes[PARTS];
     uint64_t hash;
+    size_t weight; /* characters: kernels that are left out are blanks */
     bool first;
     program_state state;
 };
@@ -32,10 +33,18 @@ typedef struct adder {
     bool first;
 } adder;
 
+static size_t count_characters(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += *text != ' ' && *text != '\n';
+    return count;
+}
+
 /* Longer texts first, within those that are wanted first. */
 static bool comes_before(const bn_aside_program *a, const bn_aside_program *b)
 {
-    return a->first != b->first ? a->first : a->bytes[TEXT] > b->bytes[TEXT];
+    return a->first != b->first ? a->first : a->weight > b->weight;
 }
 
 static void add_one(void *user, const char *name, const char *text, const char *options)
@@ -43,7 +52,7 @@ static void add_one(void *user, const char *name, const char *text, const char *
     const adder *to = user;
     bn_aside *a = to->aside;
     const char *const parts[PARTS] = { [NAME] = name, [OPTIONS] = options, [TEXT] = text };
-    bn_aside_program new = { .hash = BN_HASH_START, .first = to->first };
+    bn_aside_program new = { .hash = BN_HASH_START, .weight = count_characters(text), .first = to->first };
     size_t all = 0;
     for (int i = 0; i < PARTS; i++) {
         new.bytes[i] = strlen(parts[i]) + 1;
@@ -87,16 +96,25 @@ void bn_aside_add(bn_aside *a, bn_case *config, const bn_sim_desc *desc, bool fi
 
 size_t bn_aside_children(const bn_aside *a, size_t least, size_t most)
 {
-    size_t shortest = SIZE_MAX, bytes = 0;
+    size_t least_weight = SIZE_MAX, sum = 0;
     for (size_t i = 0; i < a->count; i++)
-        shortest = a->programs[i].bytes[TEXT] < shortest ? a->programs[i].bytes[TEXT] : shortest;
+        least_weight = a->programs[i].weight < least_weight ? a->programs[i].weight : least_weight;
     for (size_t i = 0; i < a->count; i++)
-        bytes += a->programs[i].bytes[TEXT] - shortest;
-    size_t wish = 2 + bytes / BYTES_A_CHILD;
+        sum += a->programs[i].weight - least_weight;
+    size_t wish = 2 + sum / CHARACTERS_A_CHILD;
     wish = wish < a->count ? wish : a->count;
     most = most < CHILDREN_MOST ? most : CHILDREN_MOST;
     wish = wish < most ? wish : most;
     return wish > least ? wish : least;
+}
+
+uint64_t bn_aside_hash(const bn_aside *a)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < a->count; i++)
+        if (!a->programs[i].first)
+            hash = bn_hash(hash ? hash : BN_HASH_START, &a->programs[i].hash, sizeof a->programs[i].hash);
+    return hash;
 }
 
 /* How many programs have not got so far. */
