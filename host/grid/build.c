@@ -1,7 +1,6 @@
-/* build.c: programs compiled beside the host. Compilers that let themselves be called from several threads work beside
- * the host (bn_quirks.parallel_builds): one thread, since they hold a lock most of the time, and four programs at once
- * come later than one after the other. Whoever wants to launch a kernel whose program is still waiting compiles it
- * himself meanwhile. */
+/* build.c: programs compiled beside the host, where compilers let themselves be called from several threads
+ * (bn_quirks.parallel_builds): by one thread, in order, and by whoever waits for a kernel and has nothing else to do.
+ * More at once would not come sooner: such a compiler holds a lock most of the time. */
 #include "grid/build.h"
 
 #include "device/program_build.h"
@@ -112,8 +111,13 @@ bn_status bn_build_wait(bn_build *b)
     pthread_mutex_lock(&w->lock);
     if (take_out(w, b))
         compile_unlocked(w, b);
-    while (!b->compiled)
-        pthread_cond_wait(&w->compiled, &w->lock);
+    while (!b->compiled) {
+        bn_build *next = w->waiting;
+        if (next && take_out(w, next))
+            compile_unlocked(w, next);
+        else
+            pthread_cond_wait(&w->compiled, &w->lock);
+    }
     pthread_mutex_unlock(&w->lock);
     b->builder = NULL;
     return b->st;
@@ -123,12 +127,13 @@ void bn_build_release(bn_build *b)
 {
     if (!b || --b->users > 0)
         return;
-    if (b->builder) {
-        pthread_mutex_lock(&b->builder->lock);
-        if (take_out(b->builder, b)) /* nobody has wanted it */
-            b->compiled = true;
-        pthread_mutex_unlock(&b->builder->lock);
-        (void)bn_build_wait(b);
+    bn_builder *w = b->builder;
+    if (w) {
+        pthread_mutex_lock(&w->lock);
+        const bool unwanted = take_out(w, b);
+        while (!unwanted && !b->compiled)
+            pthread_cond_wait(&w->compiled, &w->lock);
+        pthread_mutex_unlock(&w->lock);
     }
     if (b->cl)
         clReleaseProgram(b->cl);

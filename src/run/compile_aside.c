@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What a child is sent: sizes with the NUL, then name, options and text one behind the other; sizes of zero: go on. It
- * answers with a byte when it can begin and after each program. */
+ * answers with a byte when it can begin and after each program. Before, a byte lets it open the device. */
 enum { NAME, OPTIONS, TEXT, PARTS, BYTES_MOST = 1 << 24 };
 
 /* On an H200 a child's start takes the driver 0.13 s, one after the other; what a text has beyond the headers that all
@@ -146,20 +146,29 @@ void bn_aside_compile(bn_aside *a, bn_child *children, size_t count, size_t user
     bn_aside_program *has[CHILDREN_MOST] = { NULL };
     bool idle[CHILDREN_MOST] = { false }, told[CHILDREN_MOST] = { false };
     const double start = bn_seconds_now();
-    size_t untold = count;
-    while ((left(a, ENDED, false) > 0 || untold > 0) && bn_seconds_now() - start < seconds &&
-           bn_child_poll(children, count) > 0) {
-        for (size_t i = 0; i < count; i++) {
-            const bool answered = bn_child_answered(&children[i]);
-            if ((answered || !children[i].running) && has[i]) {
+    size_t opened = 0, ready = 0; /* children that may open the device, that have done so or ended */
+    for (size_t untold = count; (left(a, ENDED, false) > 0 || untold > 0) && bn_seconds_now() - start < seconds;) {
+        if (opened < count && ready == opened)
+            (void)bn_child_send(&children[opened++], "", 1);
+        if (bn_child_poll(children, count) == 0)
+            return;
+        for (size_t i = 0; i < opened; i++) {
+            const bool answered = bn_child_answered(&children[i]), ended = !children[i].running;
+            if (i == ready && (answered || ended))
+                ready++;
+            if ((answered || ended) && has[i]) {
                 has[i]->state = ENDED; /* or is lost with the child */
                 has[i] = NULL;
             }
-            if (!children[i].running && !told[i])
+            if (ended && !told[i])
                 untold--, told[i] = true;
             idle[i] = (idle[i] || answered) && !told[i];
         }
-        for (size_t i = 0; i < count; i++) {
+        if (left(a, BEGUN, false) == 0 && opened >= users) { /* no others are needed */
+            untold -= count - opened;
+            count = opened;
+        }
+        for (size_t i = 0; i < opened; i++) {
             const bool go = i < users ? left(a, ENDED, true) == 0 : left(a, BEGUN, false) == 0;
             if (idle[i] && go) {
                 (void)bn_child_send(&children[i], go_on, sizeof go_on); /* one that has ended is seen next time */
@@ -178,6 +187,12 @@ void bn_aside_release(bn_aside *a)
         free(a->programs[i].message);
     free(a->programs);
     *a = (bn_aside){ .ctx = a->ctx };
+}
+
+bn_status bn_aside_wait(bn_context *ctx)
+{
+    char may;
+    return bn_child_hear(&may, 1) ? BN_OK : bn_fail(ctx, BN_USAGE, "the self-test was not told to begin");
 }
 
 bn_status bn_aside_serve(bn_device *device, bn_context *ctx)

@@ -89,6 +89,8 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
     if (cases.count == 0)
         return bn_fail(ctx, BN_USAGE, "solver %s has no self-test", solver);
     bn_context_share_machine(ctx, (int)part.index, (int)part.count);
+    if (part.serves)
+        BN_TRY(bn_aside_wait(ctx));
     BN_GO(bn_device_open(ctx, selector, false, &device));
     if (part.serves)
         BN_GO(bn_aside_serve(device, ctx));
