@@ -44,8 +44,8 @@ void bn_program_destroy(bn_program **);
 /* Lends a kernel that lives with the program; `desc` must outlive it. */
 BN_CHECKED bn_status bn_kernel_find(bn_program *, const bn_kernel_desc *desc, bn_kernel **lent);
 
-/* Waits until all kernels of the domain are compiled: failures are known from then on, also for domains without a
- * device, which have none. */
+/* Waits until all kernels of the domain are compiled that steps need: failures are known from then on, also for domains
+ * without a device, which have none. */
 BN_CHECKED bn_status bn_domain_kernels_ready(bn_domain *);
 
 /* Whether the device can run the kernel with the work-group that its range asks for. */

@@ -3,9 +3,9 @@
 
 #include "device/device_thread.h"
 #include "device/program_build.h"
+#include "grid/build.h"
 #include "grid/queues.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,71 +123,6 @@ static bn_status all_defines(bn_domain *d, const char *file, const bn_box *box, 
     return BN_OK;
 }
 
-/* The program of one shape. Compilers that let themselves be called from several threads work beside the host and each
- * other (bn_quirks.parallel_builds), until somebody wants to launch a kernel. */
-struct bn_build {
-    unsigned users;
-    bool running; /* in `thread` */
-    pthread_t thread;
-    bn_device *device;
-    char *file, *text, *options;
-    cl_program cl;
-    bool cached;
-    bn_status st;
-};
-
-static void *compile(void *user)
-{
-    bn_build *b = user;
-    b->st = bn_cl_build(b->device, b->file, b->text, b->options, &b->cl, &b->cached);
-    return NULL;
-}
-
-static bn_status wait_for_build(bn_build *b)
-{
-    if (b->running)
-        (void)pthread_join(b->thread, NULL); /* fails only where there is no such thread */
-    b->running = false;
-    return b->st;
-}
-
-static void release_build(bn_build *b)
-{
-    if (!b || --b->users > 0)
-        return;
-    (void)wait_for_build(b);
-    if (b->cl)
-        clReleaseProgram(b->cl);
-    free(b->file);
-    free(b->text);
-    free(b->options);
-    free(b);
-}
-
-/* Takes text and options over, also when it fails. */
-static bn_status begin_build(bn_device *device, const char *file, char *text, char *options, bn_build **out)
-{
-    bn_build *b = calloc(1, sizeof *b);
-    char *name = strdup(file);
-    if (!b || !name) {
-        free(b);
-        free(name);
-        free(text);
-        free(options);
-        return bn_fail(device->ctx, BN_MEMORY, "no memory for program %s", file);
-    }
-    *b = (bn_build){ .users = 1, .device = device, .file = name, .text = text, .options = options };
-    *out = b;
-    if (device->listing) {
-        device->listing->add(device->listing->user, file, text, options);
-        return BN_OK;
-    }
-    b->running = device->quirks.parallel_builds && pthread_create(&b->thread, NULL, compile, b) == 0;
-    if (!b->running)
-        (void)compile(b);
-    return b->running ? BN_OK : b->st;
-}
-
 bool bn_device_list_programs(bn_device *d, const bn_program_list *list)
 {
     const bool can = d->quirks.parallel_builds && d->group_size == 1;
@@ -246,7 +181,7 @@ bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defi
             free(text);
             free(options);
         } else {
-            st = begin_build(box->device, file, text, options, &p->build[box->shape]);
+            st = bn_build_begin(box->device, file, text, options, &p->build[box->shape]);
             d->build.built++;
         }
         free(all);
@@ -254,7 +189,7 @@ bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defi
         all = NULL;
         if (st != BN_OK)
             goto out;
-        d->build.cached += !p->build[box->shape]->running && !same && p->build[box->shape]->cached;
+        d->build.cached += !p->build[box->shape]->builder && !same && p->build[box->shape]->cached;
     }
     d->build.seconds += bn_host_seconds() - start;
     d->build.cache = d->device->quirks.cache == BN_CACHE_PLATFORM ? "platform" : "binnacle";
@@ -301,7 +236,7 @@ void bn_program_destroy(bn_program **program)
         p->kernels = next;
     }
     for (size_t s = 0; p->build && d && s < d->shape_count; s++)
-        release_build(p->build[s]);
+        bn_build_release(p->build[s]);
     free(p->build);
     free(p->file);
     free(p);
@@ -410,7 +345,7 @@ bn_status bn_kernel_ready(bn_kernel *k)
     const double start = bn_host_seconds();
     for (size_t s = 0; s < d->shape_count; s++)
         if (p->build[s])
-            BN_TRY(wait_for_build(p->build[s]));
+            BN_TRY(bn_build_wait(p->build[s]));
     d->build.seconds += bn_host_seconds() - start;
     for (size_t b = 0; b < d->box_count; b++) {
         cl_int status;
@@ -458,7 +393,7 @@ bn_status bn_kernel_ready(bn_kernel *k)
 bn_status bn_domain_kernels_ready(bn_domain *d)
 {
     for (bn_program *p = d->programs; p; p = p->next)
-        for (bn_kernel *k = p->kernels; k; k = k->next)
+        for (bn_kernel *k = p->kernels; k && !bn_build_comes_later(p->file); k = k->next)
             BN_TRY(bn_kernel_ready(k));
     return BN_OK;
 }

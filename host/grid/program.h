@@ -42,13 +42,12 @@ struct bn_kernel {
 
 /* Takes the shape that the device is to run kernels in (other_groups); before a launch. */
 void bn_kernel_shape(bn_kernel *);
-typedef struct bn_build bn_build;
 
 struct bn_program {
     struct bn_program *next;
     bn_domain *domain;
     char *file;
-    bn_build **build; /* one per shape; programs alike share one */
+    struct bn_build **build; /* one per shape; programs alike share one */
     bn_kernel *kernels;
 };
 

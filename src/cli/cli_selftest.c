@@ -1,22 +1,22 @@
-/* cli_selftest.c: `binnacle self-test` and `binnacle compile`, children of bn_selftest_ensure; not meant for people. */
+/* cli_selftest.c: `binnacle self-test`, the children of bn_selftest_ensure; not meant for people. */
 #include "cli/commands.h"
 
 #include "cli/cli_text.h"
-#include "run/compile_aside.h"
 #include "run/selftest.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* "2/3": the second of three parts; "2/3-": which waits until it is told to begin. */
+/* "2/3": the second of three parts; "2/3-": which compiles what it is sent until it is told to begin; "2/1-": no
+ * part follows that. */
 static bn_status read_part(bn_context *ctx, const char *text, bn_selftest_part *part)
 {
     size_t number, count;
     char more[3] = "";
     if (sscanf(text, "%zu/%zu%2s", &number, &count, more) < 2 || (more[0] && strcmp(more, "-") != 0) || number < 1 ||
-        number > count || count > 4096)
+        (number > count && !more[0]) || number > 4096 || count < 1 || count > 4096)
         return bn_fail(ctx, BN_USAGE, "self-test: %s is no part such as 2/3", text);
-    *part = (bn_selftest_part){ .index = number - 1, .count = count, .waits = more[0] != 0 };
+    *part = (bn_selftest_part){ .index = number - 1, .count = count, .serves = more[0] != 0 };
     return BN_OK;
 }
 
@@ -51,5 +51,3 @@ bn_status bn_cli_selftest(const bn_cli *cli)
     return bn_selftest_here(cli->ctx, o->args[0], o->run.device, o->precision == BN_WISH_DOUBLE, part,
                             o->run.json ? &watch : NULL);
 }
-
-bn_status bn_cli_compile(const bn_cli *cli) { return bn_aside_compile(cli->ctx, cli->options->run.device); }

@@ -17,7 +17,6 @@ BN_CHECKED bn_status bn_cli_compare(const bn_cli *);
 BN_CHECKED bn_status bn_cli_bench(const bn_cli *);
 BN_CHECKED bn_status bn_cli_tune(const bn_cli *);
 BN_CHECKED bn_status bn_cli_selftest(const bn_cli *);
-BN_CHECKED bn_status bn_cli_compile(const bn_cli *);
 
 /* Version, compiler and libraries, on stdout. */
 void bn_cli_version(void);

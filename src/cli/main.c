@@ -94,7 +94,6 @@ static const bn_command commands[] = {
       "source <(binnacle completion bash)    source <(binnacle completion zsh)    binnacle completion fish | source",
       BN_CMD_COMPLETION, 1, 1, false, false, bn_cli_completion },
     { "self-test", "SOLVER [PART [CASE...]]", "", NULL, BN_CMD_SELFTEST, 1, 66, true, false, bn_cli_selftest },
-    { "compile", "", "", NULL, BN_CMD_SELFTEST, 0, 0, true, false, bn_cli_compile },
     { 0 },
 };
 

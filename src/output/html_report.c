@@ -488,6 +488,7 @@ static void add_speed(report *r)
     };
     static const row speed[] = { { "in all", "timings", "total", "s" },
                                  { "before the first step", "timings", "setup", "s" },
+                                 { "of it the self-test", "timings", "selftest", "s" },
                                  { "of it building kernels", "timings", "build", "s" },
                                  { "steps", "timings", "steps", "s" },
                                  { "output", "timings", "output", "s" },

@@ -182,6 +182,7 @@ static void add_speed(object o, bn_sim *sim, const bn_summary *s)
     object t = put_object(o, "timings");
     put(t, "total", number(s->total));
     put(t, "setup", number(s->setup));
+    put(t, "selftest", number(s->testing));
     put(t, "build", number(build.seconds));
     put(t, "steps", number(s->steps));
     put(t, "output", number(s->output));

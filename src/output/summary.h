@@ -16,12 +16,13 @@ typedef struct bn_summary {
     bn_status status;
     size_t work_group[3];               /* {0}: the default */
     double total, setup, steps, output; /* [s]; the time of builds is the domain's */
-    double output_waits;                /* of output: for frames that were not written yet */
-    double bytes;                       /* declared by launches of the steps */
-    double bandwidth;                   /* of copies on the device [B/s]; 0: unknown */
-    unsigned long long resumed_from;    /* step of the checkpoint; 0: the beginning */
-    unsigned long long items_before;    /* cells updated up to there */
-    json_t *fields;                     /* bn_summary_hash_fields; owned until the summary is written */
+    double testing;      /* [s] of the setup: the self-test, with all that was compiled in processes of its own */
+    double output_waits; /* of output: for frames that were not written yet */
+    double bytes;        /* declared by launches of the steps */
+    double bandwidth;    /* of copies on the device [B/s]; 0: unknown */
+    unsigned long long resumed_from; /* step of the checkpoint; 0: the beginning */
+    unsigned long long items_before; /* cells updated up to there */
+    json_t *fields;                  /* bn_summary_hash_fields; owned until the summary is written */
 } bn_summary;
 
 /* Whether the run has converged; null for a case that asks for no convergence. */

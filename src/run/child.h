@@ -33,6 +33,8 @@ size_t bn_child_poll(bn_child *, size_t count);
  * is false if it ended before or was killed then; BN_INTERRUPTED when `*stop` was set. */
 BN_CHECKED bn_status bn_child_ask(bn_context *, const volatile sig_atomic_t *stop, bn_child *, const void *message,
                                   size_t bytes, double seconds, void *answer, size_t answer_bytes, bool *answered);
+/* Whether a byte has come as an answer; takes it. */
+bool bn_child_answered(bn_child *);
 /* Sends without waiting for an answer; false if no process reads it any more. */
 bool bn_child_send(bn_child *, const void *message, size_t bytes);
 /* The child's half, on its standard input: false at the end of the conversation. */

@@ -1,4 +1,4 @@
-/* compile_aside.c: lists the programs of a simulation by making it without compiling, and has each compiled by a child.
+/* compile_aside.c: lists the programs of simulations by making them without compiling, and hands them out to children.
  */
 #include "run/compile_aside.h"
 
@@ -8,95 +8,216 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* What the child is sent: sizes with the NUL, then name, options and text one behind the other. */
+/* What a child is sent: sizes with the NUL, then name, options and text one behind the other; sizes of zero: go on. It
+ * answers with a byte when it can begin and after each program. Before, a byte lets it open the device. */
 enum { NAME, OPTIONS, TEXT, PARTS, BYTES_MOST = 1 << 24 };
 
-static void begin_one(void *user, const char *name, const char *text, const char *options)
-{
-    bn_aside *a = user;
-    const char *const parts[PARTS] = { [NAME] = name, [OPTIONS] = options, [TEXT] = text };
-    const char *const arguments[] = { a->program, "compile", "--device", a->device, NULL };
+/* On an H200 a child's start takes the driver 0.13 s, one after the other; what a text has beyond the headers that all
+ * begin with (reduce has little else) takes about 25 us a character. */
+enum { CHARACTERS_A_CHILD = 35000, CHILDREN_MOST = 64 };
+
+typedef enum program_state { WAITING, BEGUN, ENDED } program_state;
+
+struct bn_aside_program {
+    char *message; /* the parts */
     size_t bytes[PARTS];
-    uint64_t hash = BN_HASH_START;
+    uint64_t hash;
+    size_t weight; /* characters: kernels that are left out are blanks */
+    bool first;
+    program_state state;
+};
+
+typedef struct adder {
+    bn_aside *aside;
+    bool first;
+} adder;
+
+static size_t count_characters(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += *text != ' ' && *text != '\n';
+    return count;
+}
+
+/* Longer texts first, within those that are wanted first. */
+static bool comes_before(const bn_aside_program *a, const bn_aside_program *b)
+{
+    return a->first != b->first ? a->first : a->weight > b->weight;
+}
+
+static void add_one(void *user, const char *name, const char *text, const char *options)
+{
+    const adder *to = user;
+    bn_aside *a = to->aside;
+    const char *const parts[PARTS] = { [NAME] = name, [OPTIONS] = options, [TEXT] = text };
+    bn_aside_program new = { .hash = BN_HASH_START, .weight = count_characters(text), .first = to->first };
+    size_t all = 0;
     for (int i = 0; i < PARTS; i++) {
-        bytes[i] = strlen(parts[i]) + 1;
-        hash = bn_hash(hash, parts[i], bytes[i]);
+        new.bytes[i] = strlen(parts[i]) + 1;
+        new.hash = bn_hash(new.hash, parts[i], new.bytes[i]);
+        all += new.bytes[i];
     }
     for (size_t i = 0; i < a->count; i++)
-        if (a->hashes[i] == hash)
+        if (a->programs[i].hash == new.hash)
             return;
-    if (a->count == a->most)
-        return;
-    bn_child *child = &a->children[a->count];
-    if (bn_child_start(a->ctx, arguments, BN_CHILD_SOCKET | BN_CHILD_ERRORS, child) != BN_OK) {
-        bn_child_release(child);
-        return;
+    if (a->count == a->room) {
+        const size_t room = 2 * a->room + 16;
+        bn_aside_program *grown = realloc(a->programs, room * sizeof *grown);
+        if (!grown)
+            return;
+        a->programs = grown;
+        a->room = room;
     }
-    a->hashes[a->count++] = hash;
-    bool sent = bn_child_send(child, bytes, sizeof bytes);
-    for (int i = 0; i < PARTS && sent; i++)
-        sent = bn_child_send(child, parts[i], bytes[i]);
+    if (!(new.message = malloc(all)))
+        return;
+    for (size_t i = 0, end = 0; i < PARTS; end += new.bytes[i++])
+        memcpy(new.message + end, parts[i], new.bytes[i]);
+    size_t at = a->count++;
+    for (; at > 0 && comes_before(&new, &a->programs[at - 1]); at--)
+        a->programs[at] = a->programs[at - 1];
+    a->programs[at] = new;
 }
 
 bool bn_aside_possible(bn_device *device) { return bn_device_list_programs(device, NULL); }
 
-void bn_aside_add(bn_aside *a, bn_case *config, const bn_sim_desc *desc)
+void bn_aside_add(bn_aside *a, bn_case *config, const bn_sim_desc *desc, bool first)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const bn_program_list list = { begin_one, a };
+    adder to = { a, first };
+    const bn_program_list list = { add_one, &to };
     bn_sim *sim = NULL;
-    a->most = processors > 1 ? (size_t)processors : 1;
     (void)bn_device_list_programs(desc->device, &list);
-    if (!a->children) {
-        a->children = calloc(a->most, sizeof *a->children);
-        a->hashes = calloc(a->most, sizeof *a->hashes);
-    }
-    if (a->children && a->hashes && bn_sim_create(a->ctx, config, desc, &sim) != BN_OK) /* fails again when it counts */
+    if (bn_sim_create(a->ctx, config, desc, &sim) != BN_OK) /* fails again when it counts */
         bn_error_clear(a->ctx);
     bn_sim_destroy(&sim);
     (void)bn_device_list_programs(desc->device, NULL);
 }
 
-void bn_aside_end(bn_aside *a, double seconds)
+size_t bn_aside_children(const bn_aside *a, size_t least, size_t most)
 {
-    const double start = bn_seconds_now();
-    while (a->count > 0 && bn_child_poll(a->children, a->count) > 0 && bn_seconds_now() - start < seconds)
-        continue;
-    for (size_t i = 0; i < a->count; i++) {
-        if (a->children[i].end != BN_CHILD_EXITED || a->children[i].code != 0)
-            bn_log(a->ctx, BN_LOG_DEBUG, "a program was not compiled ahead: %s", a->children[i].said);
-        bn_child_release(&a->children[i]);
-    }
-    free(a->children);
-    free(a->hashes);
-    a->children = NULL;
-    a->hashes = NULL;
-    a->count = 0;
+    size_t least_weight = SIZE_MAX, sum = 0;
+    for (size_t i = 0; i < a->count; i++)
+        least_weight = a->programs[i].weight < least_weight ? a->programs[i].weight : least_weight;
+    for (size_t i = 0; i < a->count; i++)
+        sum += a->programs[i].weight - least_weight;
+    size_t wish = 2 + sum / CHARACTERS_A_CHILD;
+    wish = wish < a->count ? wish : a->count;
+    most = most < CHILDREN_MOST ? most : CHILDREN_MOST;
+    wish = wish < most ? wish : most;
+    return wish > least ? wish : least;
 }
 
-bn_status bn_aside_compile(bn_context *ctx, const char *selector)
+uint64_t bn_aside_hash(const bn_aside *a)
 {
-    size_t bytes[PARTS], all = 0;
-    bn_device *device = NULL;
-    char *text = NULL;
-    bn_status st = BN_OK;
-    bool heard = bn_child_hear(bytes, sizeof bytes);
-    for (int i = 0; i < PARTS && heard; i++) {
-        heard = bytes[i] > 0 && bytes[i] < BYTES_MOST;
-        all += bytes[i];
+    uint64_t hash = 0;
+    for (size_t i = 0; i < a->count; i++)
+        if (!a->programs[i].first)
+            hash = bn_hash(hash ? hash : BN_HASH_START, &a->programs[i].hash, sizeof a->programs[i].hash);
+    return hash;
+}
+
+/* How many programs have not got so far. */
+static size_t left(const bn_aside *a, program_state state, bool first)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < a->count; i++)
+        count += a->programs[i].state < state && (a->programs[i].first || !first);
+    return count;
+}
+
+static bn_aside_program *begin_next(bn_aside *a, bn_child *c)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        bn_aside_program *p = &a->programs[i];
+        if (p->state != WAITING)
+            continue;
+        p->state = BEGUN;
+        if (bn_child_send(c, p->bytes, sizeof p->bytes))
+            (void)bn_child_send(c, p->message, p->bytes[NAME] + p->bytes[OPTIONS] + p->bytes[TEXT]);
+        return p;
     }
-    if (!heard || !(text = malloc(all)) || !bn_child_hear(text, all)) {
-        st = bn_fail(ctx, BN_USAGE, "compile: there is no program on standard input");
-        goto out;
+    return NULL;
+}
+
+void bn_aside_compile(bn_aside *a, bn_child *children, size_t count, size_t users, double seconds)
+{
+    static const size_t go_on[PARTS];
+    bn_aside_program *has[CHILDREN_MOST] = { NULL };
+    bool idle[CHILDREN_MOST] = { false }, told[CHILDREN_MOST] = { false };
+    const double start = bn_seconds_now();
+    size_t opened = 0, ready = 0; /* children that may open the device, that have done so or ended */
+    for (size_t untold = count; (left(a, ENDED, false) > 0 || untold > 0) && bn_seconds_now() - start < seconds;) {
+        if (opened < count && ready == opened)
+            (void)bn_child_send(&children[opened++], "", 1);
+        if (bn_child_poll(children, count) == 0)
+            return;
+        for (size_t i = 0; i < opened; i++) {
+            const bool answered = bn_child_answered(&children[i]), ended = !children[i].running;
+            if (i == ready && (answered || ended))
+                ready++;
+            if ((answered || ended) && has[i]) {
+                has[i]->state = ENDED; /* or is lost with the child */
+                has[i] = NULL;
+            }
+            if (ended && !told[i])
+                untold--, told[i] = true;
+            idle[i] = (idle[i] || answered) && !told[i];
+        }
+        if (left(a, BEGUN, false) == 0 && opened >= users) { /* no others are needed */
+            untold -= count - opened;
+            count = opened;
+        }
+        for (size_t i = 0; i < opened; i++) {
+            const bool go = i < users ? left(a, ENDED, true) == 0 : left(a, BEGUN, false) == 0;
+            if (idle[i] && go) {
+                (void)bn_child_send(&children[i], go_on, sizeof go_on); /* one that has ended is seen next time */
+                untold--, told[i] = true;
+                idle[i] = false;
+            } else if (idle[i] && (has[i] = begin_next(a, &children[i]))) {
+                idle[i] = false;
+            }
+        }
     }
-    for (size_t i = 0, end = 0; i < PARTS; i++)
-        text[(end += bytes[i]) - 1] = '\0';
-    BN_GO(bn_device_open(ctx, selector, false, &device));
-    BN_GO(bn_program_compile(device, text, text + bytes[NAME] + bytes[OPTIONS], text + bytes[NAME]));
-out:
-    bn_device_close(&device);
-    free(text);
-    return st;
+}
+
+void bn_aside_release(bn_aside *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        free(a->programs[i].message);
+    free(a->programs);
+    *a = (bn_aside){ .ctx = a->ctx };
+}
+
+bn_status bn_aside_wait(bn_context *ctx)
+{
+    char may;
+    return bn_child_hear(&may, 1) ? BN_OK : bn_fail(ctx, BN_USAGE, "the self-test was not told to begin");
+}
+
+bn_status bn_aside_serve(bn_device *device, bn_context *ctx)
+{
+    size_t bytes[PARTS];
+    for (;;) {
+        if (!bn_child_answer("", 1) || !bn_child_hear(bytes, sizeof bytes))
+            return bn_fail(ctx, BN_USAGE, "the self-test was not told to begin");
+        size_t all = 0;
+        for (int i = 0; i < PARTS; i++)
+            all += bytes[i] < BYTES_MOST ? bytes[i] : 0;
+        if (all == 0)
+            return BN_OK;
+        char *message = malloc(all);
+        bool good = message && bn_child_hear(message, all);
+        for (size_t i = 0, end = 0; i < PARTS && good; i++) {
+            good = bytes[i] > 0 && bytes[i] < BYTES_MOST && message[(end += bytes[i]) - 1] == '\0';
+        }
+        bn_status st = good ? bn_program_compile(device, message, message + bytes[NAME] + bytes[OPTIONS],
+                                                 message + bytes[NAME])
+                            : bn_fail(ctx, BN_USAGE, "what came on standard input is no program");
+        free(message);
+        if (!good)
+            return st;
+        if (st != BN_OK) /* whoever wants the program is told again */
+            bn_error_clear(ctx);
+    }
 }

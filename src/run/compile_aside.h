@@ -1,28 +1,37 @@
-/* compile_aside.h: programs compiled in processes of their own, as many as there are processors, where the driver's
- * compiler lets only one thread of a process work at a time; the driver's cache hands them on. */
+/* compile_aside.h: programs compiled by child processes, where the driver's compiler lets only one thread of a process
+ * work at a time; the driver's cache hands them on. */
 #ifndef BN_COMPILE_ASIDE_H
 #define BN_COMPILE_ASIDE_H
 
 #include "run/child.h"
 #include "sim/sim_parts.h"
 
-/* Processes that compile a program each. Zeroed memory with the first three members is none. */
+/* Programs to compile, those that are wanted first in front. Zeroed memory with the context is none. */
+typedef struct bn_aside_program bn_aside_program;
 typedef struct bn_aside {
     bn_context *ctx;
-    const char *program, *device; /* path of this binary; the device's number */
-    bn_child *children;
-    uint64_t *hashes; /* of their programs: none is compiled twice */
-    size_t count, most;
+    bn_aside_program *programs;
+    size_t count, room;
 } bn_aside;
 
 /* Whether compilers gain anything from it. */
 bool bn_aside_possible(bn_device *);
-/* Starts a process for every program that making this simulation asks for. Not being able to is no failure: what is
- * missing is compiled when it is needed. */
-void bn_aside_add(bn_aside *, bn_case *, const bn_sim_desc *);
-/* Waits for them, at most `seconds`; how they end does not matter. */
-void bn_aside_end(bn_aside *, double seconds);
-/* The child's half: compiles the program that comes on its standard input. */
-BN_CHECKED bn_status bn_aside_compile(bn_context *, const char *selector);
+/* Adds the programs that making this simulation asks for. Not being able to is no failure: what is missing is compiled
+ * when it is needed. `first`: somebody waits for them before the others. */
+void bn_aside_add(bn_aside *, bn_case *, const bn_sim_desc *, bool first);
+/* Of those that nobody waits for first; 0: there are none. */
+uint64_t bn_aside_hash(const bn_aside *);
+/* How many children are worth their start: at least `least`, at most `most`. */
+size_t bn_aside_children(const bn_aside *, size_t least, size_t most);
+/* Hands the programs out to children that run bn_aside_serve and were started with a socket, for at most `seconds`; how
+ * that ends does not matter. They open the device one after the other, as long as there is something to do: the driver
+ * lets only one do so at a time, and all would be late together. The first `users` of them are told to go on as soon as
+ * the first programs are there, the others when nothing is left to begin. */
+void bn_aside_compile(bn_aside *, bn_child *, size_t count, size_t users, double seconds);
+void bn_aside_release(bn_aside *);
+/* The child's half: waits until it may open the device; compiles what comes on its standard input, until it is told to
+ * go on. */
+BN_CHECKED bn_status bn_aside_wait(bn_context *);
+BN_CHECKED bn_status bn_aside_serve(bn_device *, bn_context *);
 
 #endif

@@ -21,8 +21,8 @@ void bn_report_begin(bn_sim *sim, const bn_summary *s, const char *folder)
         fprintf(stderr, " x %" PRIu32, p->grid.n[k]);
     fprintf(stderr, " %s, %.3g MiB\n", p->grid.nodes ? "nodes" : "cells", (double)bytes / 0x1p20);
     if (s->device)
-        fprintf(stderr, "device: %s; self-test %s; kernels built in %.1f s; work-groups: %s; output: %s\n",
-                s->selected_because, s->selftest, bn_domain_build_stats(bn_sim_domain(sim)).seconds,
+        fprintf(stderr, "device: %s; self-test %s (%.1f s); kernels built in %.1f s; work-groups: %s; output: %s\n",
+                s->selected_because, s->selftest, s->testing, bn_domain_build_stats(bn_sim_domain(sim)).seconds,
                 bn_sim_tuning_source(sim), folder);
     else
         fprintf(stderr, "output: %s\n", folder);

@@ -101,9 +101,11 @@ static bn_status test_device(void *user, const bn_plan *plan)
     bn_selftest_outcome outcome = BN_SELFTEST_SKIPPED;
     bn_status st = BN_OK;
     const bn_selftest_run wanted = { plan, r->config, &r->sim_desc };
+    const double start = bn_seconds_now();
     for (size_t i = 0; r->desc->program && st == BN_OK && i < bn_device_local_count(r->device); i++)
         st = bn_selftest_ensure(ctx, bn_device_local(r->device, i), bn_case_solver(r->config),
                                 bn_case_double(r->config), &wanted, r->desc->program, &outcome);
+    s->testing = bn_seconds_now() - start;
     s->selftest = st == BN_OK ? bn_selftest_outcome_text(outcome) : "failed, forced";
     if (st == BN_MISMATCH && r->desc->force)
         forgive(ctx, "going on all the same, as --force asks");

@@ -89,13 +89,12 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
     if (cases.count == 0)
         return bn_fail(ctx, BN_USAGE, "solver %s has no self-test", solver);
     bn_context_share_machine(ctx, (int)part.index, (int)part.count);
+    if (part.serves)
+        BN_TRY(bn_aside_wait(ctx));
     BN_GO(bn_device_open(ctx, selector, false, &device));
-    char go;
-    if (part.waits && !bn_child_hear(&go, 1)) {
-        st = bn_fail(ctx, BN_USAGE, "the self-test was not told to begin");
-        goto out;
-    }
-    for (size_t i = part.index; i < cases.count; i += part.count) {
+    if (part.serves)
+        BN_GO(bn_aside_serve(device, ctx));
+    for (size_t i = part.index; part.index < part.count && i < cases.count; i += part.count) {
         const bn_status now = compare(ctx, device, cases.file[i], double_precision, watch);
         st = st == BN_OK ? now : st;
         if (now != BN_OK && !(watch && now == BN_MISMATCH))
@@ -198,31 +197,36 @@ static bn_status keep_needed(bn_context *ctx, const bn_device_info *info, const 
     return BN_OK;
 }
 
-/* Fills in <cache>/selftest/HASH.txt, over everything that a case's outcome depends on, if there is a cache. */
+/* <cache>/selftest/HASH.txt, of the device and what is `known` about it; NULL: there is no cache, or no memory. */
+static char *path_of(bn_context *ctx, const bn_device_info *info, uint64_t known)
+{
+    const char *dir = bn_context_cache_dir(ctx);
+    const char *const parts[] = { bn_version(), info->name, info->platform, info->driver, info->version };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        known = bn_hash(known, parts[i], strlen(parts[i]) + 1);
+    const size_t room = dir ? strlen(dir) + 64 : 0;
+    char *path = dir ? malloc(room) : NULL;
+    if (path)
+        snprintf(path, room, "%s/selftest/%016llx.txt", dir, (unsigned long long)known);
+    return path;
+}
+
+/* Fills in the paths, over everything that a case's outcome depends on, if there is a cache. */
 static bn_status find_paths(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
                             selftest_cases *cases)
 {
-    const char *dir = bn_context_cache_dir(ctx);
+    const char *const parts[] = { solver, double_precision ? "double" : "single" };
     uint64_t h;
-    if (!dir)
+    if (!bn_context_cache_dir(ctx))
         return BN_OK;
     BN_TRY(bn_kernels_hash(ctx, &h));
-    const char *const parts[] = { bn_version(),
-                                  info->name,
-                                  info->platform,
-                                  info->driver,
-                                  info->version,
-                                  solver,
-                                  double_precision ? "double" : "single" };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         h = bn_hash(h, parts[i], strlen(parts[i]) + 1);
     for (size_t i = 0; i < cases->count; i++) {
         const bn_embedded *f = cases->file[i];
-        const size_t room = strlen(dir) + 64;
-        const uint64_t of_case = bn_hash(bn_hash(h, f->name, strlen(f->name) + 1), f->text, strlen(f->text) + 1);
-        if (!(cases->path[i] = malloc(room)))
+        if (!(cases->path[i] = path_of(
+                  ctx, info, bn_hash(bn_hash(h, f->name, strlen(f->name) + 1), f->text, strlen(f->text) + 1))))
             return bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver);
-        snprintf(cases->path[i], room, "%s/selftest/%016llx.txt", dir, (unsigned long long)of_case);
     }
     return BN_OK;
 }
@@ -258,10 +262,10 @@ static int wait_for_turn(bn_context *ctx, const char *path)
     return fd;
 }
 
-static void remember(bn_context *ctx, const char *path, const bn_device_info *info, const char *name)
+static void remember(bn_context *ctx, const char *path, const bn_device_info *info, const char *name, const char *what)
 {
     char text[1024];
-    int n = snprintf(text, sizeof text, "%s passed on %s, %s, driver %s\n", name, info->name, info->platform,
+    int n = snprintf(text, sizeof text, "%s %s on %s, %s, driver %s\n", name, what, info->name, info->platform,
                      info->driver);
     /* Not being able to remember is no failure of the run: it is only tested again. */
     bn_context *own;
@@ -307,8 +311,8 @@ static bn_status tell_failure(bn_context *ctx, const bn_device_info *info, const
     return st;
 }
 
-/* Compiles the programs of the test and of the run. */
-static bn_status compile_ahead(bn_aside *aside, const bn_selftest_run *run, const selftest_cases *cases)
+/* Lists the programs of the test and of the run. */
+static bn_status list_programs(bn_aside *aside, const bn_selftest_run *run, const selftest_cases *cases)
 {
     const uint32_t *n = run->plan->grid.n;
     const bool small = (double)n[0] * n[1] * n[2] < points_set_up_twice;
@@ -317,49 +321,66 @@ static bn_status compile_ahead(bn_aside *aside, const bn_selftest_run *run, cons
         bn_case *c = NULL;
         st = read_case(aside->ctx, cases->file[i], run->plan->precision == BN_DOUBLE, &c);
         if (st == BN_OK)
-            bn_aside_add(aside, c, &(bn_sim_desc){ .device = run->sim->device });
+            bn_aside_add(aside, c, &(bn_sim_desc){ .device = run->sim->device }, true);
         bn_case_destroy(&c);
     }
     if (st == BN_OK && small && !run->sim->resume && !bn_case_text(run->config, "case.resume")[0])
-        bn_aside_add(aside, run->config, run->sim);
-    bn_aside_end(aside, BN_SELFTEST_SECONDS);
+        bn_aside_add(aside, run->config, run->sim, false);
     return st;
 }
 
-/* Compiling takes most of the time: as many processes as there are processors run a part of the cases each. Caches
- * that processes can't share are kept apart (bn_context_share_machine). */
+/* Compiling takes most of the time: as many processes as there are processors run a part of the cases each; where
+ * programs can be compiled ahead, these and others compile them before, without cases those of the run alone unless
+ * that has been done. Caches that processes can't share are kept apart (bn_context_share_machine). */
 static bn_status run_children(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
                               const bn_selftest_run *run, const char *program, const selftest_cases *cases)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t most = processors > 1 ? (size_t)processors : 1, count = cases->count < most ? cases->count : most;
-    bn_child *children = calloc(count, sizeof *children);
-    if (!children)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver);
+    const size_t most = processors > 1 ? (size_t)processors : 1, parts = cases->count < most ? cases->count : most;
+    const bool ahead = run && bn_aside_possible(run->sim->device);
     char index[32], part[64];
     bn_status st = BN_OK;
+    bn_child *children = NULL;
+    bn_aside aside = { .ctx = ctx };
+    size_t count = parts;
+    char *known = NULL;
     snprintf(index, sizeof index, "%zu", info->index);
-    bn_aside aside = { .ctx = ctx, .program = program, .device = index };
-    const bool ahead = run && bn_aside_possible(run->sim->device);
+    if (ahead) {
+        BN_GO(list_programs(&aside, run, cases));
+        count = bn_aside_children(&aside, parts, most);
+        known = bn_aside_hash(&aside) ? path_of(ctx, info, bn_aside_hash(&aside)) : NULL;
+        if (parts == 0 && (!known || access(known, R_OK) == 0))
+            goto out;
+    }
+    if (!(children = calloc(count, sizeof *children))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver);
+        goto out;
+    }
     for (size_t i = 0; i < count && st == BN_OK; i++) {
         const char *arguments[8 + BN_SELFTEST_CASES + 1] = {
             program, "self-test", solver, part, "--device", index, "--precision", double_precision ? "double" : "single"
         };
         for (size_t k = 0; k < cases->count; k++)
             arguments[8 + k] = cases->file[k]->name;
-        snprintf(part, sizeof part, "%zu/%zu%s", i + 1, count, ahead ? "-" : "");
+        snprintf(part, sizeof part, "%zu/%zu%s", i + 1 + (parts == 0), parts > 0 ? parts : 1, ahead ? "-" : "");
         st = bn_child_start(ctx, arguments, BN_CHILD_ERRORS | (ahead ? BN_CHILD_SOCKET : 0), &children[i]);
     }
     if (ahead && st == BN_OK)
-        st = compile_ahead(&aside, run, cases);
-    for (size_t i = 0; ahead && i < count; i++)
-        (void)bn_child_send(&children[i], "", 1); /* one that has ended is seen below */
-    const size_t failed = st == BN_OK ? wait_for_children(children, count) : count;
-    if (failed < count)
+        bn_aside_compile(&aside, children, count, parts, BN_SELFTEST_SECONDS);
+    const size_t failed = st == BN_OK ? wait_for_children(children, parts) : parts;
+    if (failed < parts)
         st = tell_failure(ctx, info, solver, &children[failed]);
-    for (size_t i = 0; i < count; i++)
+    if (parts == 0 && st != BN_OK) { /* then they are compiled when they are needed */
+        bn_error_clear(ctx);
+        st = BN_OK;
+    } else if (st == BN_OK && known)
+        remember(ctx, known, info, solver, "compiled");
+out:
+    for (size_t i = 0; children && i < count; i++)
         bn_child_release(&children[i]);
     free(children);
+    bn_aside_release(&aside);
+    free(known);
     return st;
 }
 
@@ -385,9 +406,11 @@ bn_status bn_selftest_ensure(bn_context *ctx, const bn_device_info *info, const 
     if (cases.count > 0) {
         *outcome = BN_SELFTEST_PASSED;
         BN_GO(run_children(ctx, info, solver, double_precision, run, program, &cases));
+    } else if (run && run->plan->solver->apart && bn_aside_possible(run->sim->device)) {
+        BN_GO(run_children(ctx, info, solver, double_precision, run, program, &cases));
     }
     for (size_t i = 0; i < cases.count && cases.path[i]; i++)
-        remember(ctx, cases.path[i], info, cases.file[i]->name);
+        remember(ctx, cases.path[i], info, cases.file[i]->name, "passed");
 out:
     if (turn >= 0)
         close(turn);

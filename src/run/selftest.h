@@ -16,10 +16,10 @@ typedef enum bn_selftest_outcome {
 /* Whether an embedded file is a self-test case of the solver. */
 bool bn_selftest_is_of(const char *embedded_name, const char *solver);
 
-/* Every `count`th case of a solver, from the one with number `index` on; { 0, 1 } is all of them. */
+/* Every `count`th case of a solver, from the one with number `index` on; { 0, 1 } is all of them, { 1, 1 } none. */
 typedef struct bn_selftest_part {
     size_t index, count;
-    bool waits;               /* with the device open for a byte on standard input */
+    bool serves;              /* compiles what comes on standard input before (run/compile_aside.h) */
     const char *const *cases; /* their names, "selftest/flow.toml", ending with NULL; NULL or none: all */
 } bn_selftest_part;
 

@@ -11,6 +11,42 @@
 
 enum { BN_FINITE_EVERY = 100 }; /* steps between checks that all fields are finite */
 
+static bool is_apart(const bn_solver *solver, const bn_kernel_desc *k)
+{
+    return solver->apart && strcmp(solver->apart, k->name) == 0;
+}
+
+static bool is_left_out(const bn_plan *p, const char *kernel)
+{
+    size_t k = 0;
+    while (k < p->define_count && (p->defines[k].kind != BN_DEF_LEFT_OUT || strcmp(p->defines[k].name, kernel) != 0))
+        k++;
+    return k < p->define_count;
+}
+
+/* The program of the kernel that is compiled apart, or of the others. */
+static bn_status build_program(bn_sim *sim, bool apart)
+{
+    const bn_plan *p = sim->plan;
+    const bn_kernel_desc *kernels = sim->solver->kernels;
+    size_t count = 0;
+    while (kernels[count].name)
+        count++;
+    bn_define *defines = calloc(p->define_count + count + 1, sizeof *defines);
+    if (!defines)
+        return bn_fail(sim->ctx, BN_MEMORY, "no memory for the constants of a kernel");
+    for (size_t k = 0; k < p->define_count; k++)
+        defines[k] = p->defines[k];
+    size_t all = p->define_count;
+    for (const bn_kernel_desc *k = kernels; k->name; k++)
+        if (is_apart(sim->solver, k) != apart && !is_left_out(p, k->name))
+            defines[all++] = (bn_define){ .name = k->name, .kind = BN_DEF_LEFT_OUT };
+    const bn_status st = bn_program_build(sim->domain, sim->solver->program ? sim->solver->program : sim->solver->name,
+                                          defines, all, &sim->program[apart]);
+    free(defines);
+    return st;
+}
+
 bn_status bn_sim_build_kernels(bn_sim *sim)
 {
     size_t count = 0;
@@ -20,15 +56,13 @@ bn_status bn_sim_build_kernels(bn_sim *sim)
     if (!sim->kernels)
         return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of kernels");
     for (size_t i = 0; i < count; i++) {
-        bool skipped = false;
-        for (size_t k = 0; k < sim->plan->define_count; k++)
-            skipped = skipped || (sim->plan->defines[k].kind == BN_DEF_LEFT_OUT &&
-                                  strcmp(sim->plan->defines[k].name, sim->solver->kernels[i].name) == 0);
-        if (!skipped && !sim->program)
-            BN_TRY(bn_program_build(sim->domain, sim->solver->program ? sim->solver->program : sim->solver->name,
-                                    sim->plan->defines, sim->plan->define_count, &sim->program));
-        if (!skipped)
-            BN_TRY(bn_kernel_find(sim->program, &sim->solver->kernels[i], &sim->kernels[i]));
+        const bn_kernel_desc *k = &sim->solver->kernels[i];
+        if (is_left_out(sim->plan, k->name))
+            continue;
+        const bool apart = is_apart(sim->solver, k);
+        if (!sim->program[apart])
+            BN_TRY(build_program(sim, apart));
+        BN_TRY(bn_kernel_find(sim->program[apart], k, &sim->kernels[i]));
     }
     return BN_OK;
 }
@@ -110,7 +144,8 @@ static bn_status repartition(bn_sim *sim, const bn_cuts *cuts)
     if (sim->engine->teardown)
         sim->engine->teardown(sim->state);
     sim->set_up = false;
-    bn_program_destroy(&sim->program);
+    bn_program_destroy(&sim->program[0]);
+    bn_program_destroy(&sim->program[1]);
     free(sim->kernels);
     sim->kernels = NULL;
     for (size_t i = 0; i < sim->plan->field_count; i++)

@@ -200,7 +200,8 @@ void bn_sim_destroy(bn_sim **simulation)
     bn_sim *sim = *simulation;
     if (sim->set_up && sim->engine->teardown)
         sim->engine->teardown(sim->state);
-    bn_program_destroy(&sim->program);
+    bn_program_destroy(&sim->program[0]);
+    bn_program_destroy(&sim->program[1]);
     for (size_t i = 0; sim->fields && i < sim->plan->field_count; i++)
         bn_field_destroy(&sim->fields[i]);
     bn_domain_destroy(&sim->domain);

@@ -18,8 +18,8 @@ struct bn_sim {
     bn_domain *volume;          /* of fields of role BN_VOLUME; NULL: none */
     bn_field **fields;
     bn_sim_field_info *infos;
-    bn_program *program;
-    bn_kernel **kernels; /* in the order of the solver's table */
+    bn_program *program[2]; /* of most kernels, of the one that is compiled apart */
+    bn_kernel **kernels;    /* in the order of the solver's table */
     bn_results *results;
     bn_sim_state now;
     bn_step last;

@@ -60,7 +60,10 @@ typedef struct bn_solver {
     const bn_key *schema; /* ends with a NULL name */
     const char *program;  /* optional: "studies/flood_layouts" for kernels/studies/flood_layouts.cl; NULL: the name */
     const bn_kernel_desc *kernels; /* of kernels/NAME.cl; ends with a NULL name */
-    size_t state_size;             /* allocated zeroed by the simulation */
+    /* optional: a kernel that is compiled as a program of its own, where a run has several long ones that processes can
+     * compile at the same time (run/compile_aside.h). */
+    const char *apart;
+    size_t state_size; /* allocated zeroed by the simulation */
     const bn_engine *device;
     const bn_engine *reference[2]; /* by bn_precision: the same source, compiled for float and for double */
     bn_status (*plan)(const bn_case *, void *state, bn_plan *); /* grid, fields, constants, results; opens no device */

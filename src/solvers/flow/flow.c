@@ -552,6 +552,7 @@ const bn_solver bn_solver_flow = {
     .summary = "2-D flow and heat by stream function, vorticity and temperature",
     .schema = schema,
     .program = "transform+flow+flow_step",
+    .apart = "flow_step",
     .kernels = kernels,
     .state_size = sizeof(flow),
     .device = &flow_engine,
