@@ -99,6 +99,7 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
     bn_suite s = { .d = &shorter,
                    .rows = json_array(),
                    .pictures = json_array(),
+                   .kept = json_object(),
                    .why = why,
                    .measured = &measured,
                    .failed = &failed,
@@ -121,6 +122,7 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
                        : NULL;
     json_decref(s.rows);
     json_decref(s.pictures);
+    json_decref(s.kept);
     json_decref(tables);
     json_decref(all);
     return st == BN_OK && !*out ? bn_fail(d->cli->ctx, BN_MEMORY, "no memory for the suite") : st;
