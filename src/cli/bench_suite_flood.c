@@ -3,9 +3,11 @@
 #include "cli/bench_suites.h"
 
 #include "cli/cli_text.h"
+#include "io/file.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The scenario that stands in for the study's building, which has no published plan. */
@@ -52,6 +54,92 @@ static bn_status table_4_6(const bn_suite *s)
                             names[i], settings[i]));
     }
     return bn_suite_add(s, published[0] / published[1], ours[0] / ours[1], "x", "AoS over SoA");
+}
+
+/* A wet floor of n x n hexagons as the study's array of neighbours has it: in rows, or without any order. */
+static bn_status write_cells(const bn_suite *s, const char *path, unsigned n, bool in_rows)
+{
+    static const int dx[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, dy[6] = { 0, 1, 1, 0, -1, -1 };
+    const size_t cells = (size_t)n * n;
+    size_t *row = malloc(2 * cells * sizeof *row), *cell = row + cells; /* of a cell, and the other way round */
+    bn_string b = { 0 };
+    uint32_t noise = 1;
+    if (!row)
+        return bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for %zu cells", cells);
+    for (size_t k = 0; k < cells; k++)
+        cell[k] = k;
+    for (size_t k = cells - 1; !in_rows && k > 0; k--) {
+        noise = noise * 1664525u + 1013904223u;
+        const size_t other = (size_t)(((uint64_t)noise * (k + 1)) >> 32), kept = cell[k];
+        cell[k] = cell[other];
+        cell[other] = kept;
+    }
+    for (size_t k = 0; k < cells; k++)
+        row[cell[k]] = k;
+    bn_string_add(&b, "bed,depth,neighbour_0,neighbour_1,neighbour_2,neighbour_3,neighbour_4,neighbour_5\n");
+    for (size_t k = 0; k < cells; k++) {
+        const long i = (long)(cell[k] % n), j = (long)(cell[k] / n);
+        const double x = (double)i - 0.5 * n, y = (double)j - 0.5 * n;
+        bn_string_add(&b, "0,%s", x * x + y * y < 0.01 * n * n ? "2.5" : "0.5");
+        for (int e = 0; e < 6; e++) {
+            const long x_of = i + dx[j % 2][e], y_of = j + dy[e];
+            const bool wall = x_of < 0 || y_of < 0 || x_of >= (long)n || y_of >= (long)n;
+            bn_string_add(&b, ",%ld", wall ? -1 : (long)row[y_of * (long)n + x_of]);
+        }
+        bn_string_add(&b, "\n");
+    }
+    free(row);
+    const bn_status st = b.failed ? bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for %zu cells", cells)
+                                  : bn_file_write(s->d->cli->ctx, path, bn_string_text(&b), b.bytes);
+    bn_string_clear(&b);
+    return st;
+}
+
+/* The study's array of neighbours (its figs. 3.5 to 3.7), which costs reads that need not lie together, beside
+ * neighbours that are computed, which its outlook proposes. */
+static bn_status neighbours(const bn_suite *s)
+{
+    static const struct {
+        const char *what, *set;
+        bool file, in_rows;
+    } ways[] = { { "computed", "solver.neighbours=computed", false, false },
+                 { "listed, by the device", "solver.neighbours=listed", false, false },
+                 { "from a file, cells in rows", NULL, true, true },
+                 { "from a file, cells without order", NULL, true, false } };
+    const unsigned n = s->level == BN_SUITE_SMALLEST ? 64 : s->gpu ? 512 : 256;
+    char folder[BN_BENCH_PATH], path[BN_BENCH_PATH + 16], set[BN_BENCH_SET];
+    bn_status st = BN_OK;
+    if (s->checks)
+        return BN_OK;
+    BN_TRY(bn_bench_temporary(s->d->cli->ctx, folder));
+    snprintf(path, sizeof path, "%s/cells.csv", folder);
+    for (size_t i = 0; st == BN_OK && i < sizeof ways / sizeof *ways; i++) {
+        bn_bench_job job;
+        double seconds = (double)NAN;
+        if (snprintf(set, sizeof set, "grid.file=%s", path) >= (int)sizeof set)
+            st = bn_fail(s->d->cli->ctx, BN_USAGE, "the path %s is too long; set TMPDIR to a shorter one", path);
+        const bn_bench_case of = {
+            .solver = "flood_layouts",
+            .what = "time step",
+            .unit = "cell",
+            .text = "[case]\nsolver='flood_layouts'\n[initial]\nlevels=[2.5,0.5]\n"
+                    "[output]\npictures=false\n[stop]\nsteps=100000000\n",
+            .dims = 2,
+            .sets = { ways[i].file ? set : ways[i].set },
+        };
+        bn_bench_prepare(&of, n, false, s->gpu, &job);
+        snprintf(job.sets[job.set_count++], BN_BENCH_SET, "grid.cells=[%u,%u]", n, n);
+        snprintf(job.sets[job.set_count++], BN_BENCH_SET, "initial.radius=%g", 0.1 * n);
+        if (st == BN_OK && ways[i].file)
+            st = write_cells(s, path, n, ways[i].in_rows);
+        if (st == BN_OK)
+            st = bn_suite_seconds(s, &job, &seconds);
+        if (st == BN_OK)
+            st = bn_suite_add(s, (double)NAN, 1e3 * seconds, "ms", "a step of %u x %u wet cells, neighbours %s", n, n,
+                              ways[i].what);
+    }
+    bn_bench_remove_tree(folder);
+    return st;
 }
 
 /* A run of a case, its seconds of stepping, and a result. */
@@ -255,6 +343,12 @@ const bn_suite_table bn_suite_flood[] = {
       .note = "The study sums depths that are rounded to centimetres, in which single precision agrees better than "
               "double." },
     { .id = "table-4.6", .title = "Table 4.6: layouts", .run = table_4_6 },
+    { .id = "neighbours",
+      .title = "Figs. 3.5 to 3.7: lists of neighbours",
+      .run = neighbours,
+      .note =
+          "Not measured in the study. The same step in single precision; a file may list any cells, such as those of "
+          "several storeys, and which of the agents' cells each lies in: agents.csv has their water." },
     { .id = "figure-5.2-5.4",
       .title = "Figs. 5.2 to 5.4: the building",
       .run = figure_5_2,
