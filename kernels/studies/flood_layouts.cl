@@ -1,7 +1,7 @@
 /* flood_layouts.cl: a time step of shallow water at first order on hexagons in a closed basin, every cell computing its
  * six edges: the same arithmetic with the state in planes or as an array of structures (STRUCTURES), and with the
- * places of neighbours computed, or listed (LISTED), or those of cells from a file (ANY_CELLS), where a place below 0 is
- * a wall. HLLC with hydrostatic reconstruction as in kernels/flood.cl:
+ * places of neighbours computed, or listed (LISTED), or those of cells from a file (ANY_CELLS), where a place below 0
+ * is a wall. HLLC with hydrostatic reconstruction as in kernels/flood.cl:
  *   h' = h - K sum of mass fluxes,   (h c)' = h c - K sum of momentum fluxes,   K = FLUX_SCALE = dt * edge / area */
 #define HALF REAL(0.5)
 #define SLANT REAL(0.86602540378443864676) /* sin 60 degrees */

@@ -34,7 +34,7 @@ static double rate_of(const bn_bench_result *r, const char *begin, double flops)
 static bn_status products(const bn_suite *s, bool matrix, bool twice)
 {
     static const unsigned cpu[3][6] = { { 64 }, { 64, 128, 256 }, { 64, 128, 256, 512, 1024 } },
-                          gpu[3][6] = { { 64 }, { 64, 256, 1024 }, { 64, 128, 256, 512, 1024, 2048 } };
+                          gpu[3][6] = { { 64 }, { 64, 256, 1024 }, { 64, 256, 1024, 2048 } };
     const unsigned *sizes = s->gpu ? gpu[s->level] : cpu[s->level]; /* a CPU takes seconds for a naive one of 1024^2 */
     const double bytes = (twice ? 8 : 4) * (matrix ? 11.0 : 2.0), flops = matrix ? 10 : 2,
                  published = 102 * flops / bytes;

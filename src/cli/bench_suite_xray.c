@@ -83,18 +83,17 @@ static bn_status errors(const bn_suite *s, const char *text, double times, bool 
 {
     const bn_cli *cli = s->d->cli;
     const double per_product = times * photons_of_product(s, CUT_ANGLE);
-    char photons[64], precision[64];
+    const int each = s->level ? 4 : 1; /* photons of a batch for each of the detector's cells */
+    char photons[64], precision[64], batch[64];
+    snprintf(batch, sizeof batch, "source.batch=%d", each);
     snprintf(photons, sizeof photons, "source.photons=%.17g",
              per_product * (count > 0 ? samples[count - 1].product : 1));
     snprintf(precision, sizeof precision, "case.precision=%s", twice ? "double" : "single");
     /* A step of the simulation is a batch, here some photons for each of the detector's cells, of which those beside
      * the cut are left out: 25,000 steps of one photon are 35 of them. */
-    const char *const sets[] = { photons,
-                                 precision,
-                                 "output.pictures=false",
-                                 s->level ? "source.batch=4" : "source.batch=1",
-                                 SET_CUT,
-                                 "detector.cells=[1024,32]" };
+    const char *const sets[] = {
+        photons, precision, "output.pictures=false", batch, SET_CUT, "detector.cells=[1024,32]"
+    };
     const bool kept = text == slit_text && !twice; /* table 6.1 and fig. 6.7 */
     bn_case *c = NULL;
     bn_sim *sim = NULL;
@@ -106,7 +105,8 @@ static bn_status errors(const bn_suite *s, const char *text, double times, bool 
         fprintf(stderr, "bench: double slit, %s\n", photons);
     BN_GO(bn_sim_create(cli->ctx, c, &(bn_sim_desc){ .device = s->d->plain }, &sim));
     for (size_t i = 0; i < count; i++) {
-        while (!bn_sim_done(sim) && (double)bn_sim_now(sim).items < per_product * samples[i].product * (1 - 1e-9)) {
+        while (!bn_sim_done(sim) &&
+               (double)each * (double)bn_sim_now(sim).items < per_product * samples[i].product * (1 - 1e-9)) {
             BN_GO(bn_sim_step(sim));
             if (*cli->stop) {
                 st = bn_fail(cli->ctx, BN_INTERRUPTED, "interrupted");

@@ -16,8 +16,9 @@ static const bn_key schema[] = {
     { .name = "grid.cells", .type = BN_KEY_INT, .count = 2, .def = 100, .min = 2, .max = 65536,
       .help = "cells along x and rows along y" },
     { .name = "grid.file", .type = BN_KEY_TEXT, .def_text = "",
-      .help = "cells in any order instead: a table of bed, depth, neighbour_0 (to the east) to neighbour_5 (counter-clockwise; "
-              "rows from 0, -1 is a wall), and agent, the number of the agents' cell that it lies in (-1: none)" },
+      .help = "cells in any order instead: a table of bed, depth, neighbour_0 (to the east) to neighbour_5 (counter-"
+              "clockwise; rows from 0, -1 is a wall), and agent, the number of the agents' cell that it lies in (-1: "
+              "none)" },
     { .name = "grid.spacing", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e6, .above = true,
       .help = "distance between the centres of neighbours" },
     { .name = "bed.amplitude", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
