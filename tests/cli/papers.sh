@@ -18,7 +18,7 @@ done
 
 # name:a published figure:tables
 small='bpm:22.5:4 flood:17098:8'
-[ -z "${BN_TEST_LONG:-}" ] || small="$small maxwell:14.9:4 xray:7.8:16 flow:26.65:14"
+[ -z "${BN_TEST_LONG:-}" ] || small="$small maxwell:14.9:4 xray:7.8:16 flow:52.89:14"
 for suite in $small; do
     name=${suite%%:*} rest=${suite#*:}
     out=$work/$name
