@@ -93,7 +93,7 @@ LIB_CXX := $(sort $(wildcard host/*/*.cpp src/case/*.cpp))
 REF_C   := $(filter %_reference.c,$(LIB_C))
 CLI_C   := $(sort $(wildcard src/cli/*.c))
 EMBED   := $(sort $(wildcard kernels/*.cl kernels/studies/*.cl kernels/lib/*.h))
-CASES   := $(sort $(wildcard data/cases/*/* data/studies/*/selftest.toml data/studies/*/selftest-*.toml data/materials/*.csv) \
+CASES   := $(sort $(wildcard data/cases/*/* data/studies/*/selftest.toml data/studies/*/selftest-*.toml data/studies/*/*.csv data/materials/*.csv) \
            $(wildcard data/tuning/*.json data/published/seed-*.csv \
              data/published/xray-double-slit.csv $(foreach f,seed-times cavity-profiles cavity-vortices,data/published/flow-$f.csv)))
 

@@ -96,6 +96,13 @@ static char *with_our_lines(const char *text, const char *log)
     return out;
 }
 
+/* Where programs are to be recorded; NULL: nowhere. */
+static const char *record_folder(void)
+{
+    const char *dir = getenv("BINNACLE_PROGRAMS");
+    return dir && dir[0] ? dir : NULL;
+}
+
 /* DIR/NAME-HASH.SUFFIX with this text; the hash is of text and options, so that equal programs are written once. */
 static bn_status record_file(bn_context *ctx, const char *stem, const char *suffix, const char *content)
 {
@@ -114,9 +121,9 @@ static bn_status record_file(bn_context *ctx, const char *stem, const char *suff
  * logs. */
 static bn_status record_program(bn_device *d, const char *name, const char *text, const char *options, const char *log)
 {
-    const char *dir = getenv("BINNACLE_PROGRAMS");
+    const char *dir = record_folder();
     char stem[4096];
-    if (!dir || !dir[0])
+    if (!dir)
         return BN_OK;
     const uint64_t hash = bn_hash(bn_hash(BN_HASH_START, text, strlen(text)), options, strlen(options));
     if (snprintf(stem, sizeof stem, "%s/%s-%016llx", dir, name, (unsigned long long)hash) >= (int)sizeof stem)
@@ -216,8 +223,9 @@ bn_status bn_cl_build(bn_device *d, const char *name, const char *text, const ch
     unsigned char *binary = NULL;
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory to build %s", name);
-    snprintf(all, room, "%s%s%s", options,
-             d->quirks.exact_division_flag ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", limited);
+    snprintf(all, room, "%s%s%s%s", options,
+             d->quirks.exact_division_flag ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", limited,
+             d->quirks.register_option && record_folder() ? " -cl-nv-verbose" : ""); /* registers, in the log */
     bool own = use_own_cache(d) && (key = cache_key(d, text, all, &key_bytes)) != NULL;
     if (own)
         bn_binary_cache_get(d->ctx, key, key_bytes, &binary, &bytes);

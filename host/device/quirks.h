@@ -9,7 +9,7 @@ typedef enum bn_cache_policy { BN_CACHE_OURS, BN_CACHE_PLATFORM } bn_cache_polic
 typedef struct bn_quirks {
     bn_cache_policy cache;    /* whose binary cache to use */
     bool single_threaded;     /* the implementation must not be called from two threads */
-    bool register_option;     /* -cl-nv-maxrregcount is understood */
+    bool register_option;     /* -cl-nv-maxrregcount and -cl-nv-verbose are understood */
     bool exact_division_flag; /* -cl-fp32-correctly-rounded-divide-sqrt is understood */
     bool parallel_builds;     /* programs are compiled in threads beside the host */
     bool runs_gpu_kernels;    /* a CPU by its own word that is given what GPUs are given */

@@ -1,6 +1,7 @@
 /* flood_layouts.cl: a time step of shallow water at first order on hexagons in a closed basin, every cell computing its
  * six edges: the same arithmetic with the state in planes or as an array of structures (STRUCTURES), and with the
- * places of neighbours computed or listed (LISTED). HLLC with hydrostatic reconstruction as in kernels/flood.cl:
+ * places of neighbours computed, or listed (LISTED), or those of cells from a file (ANY_CELLS), where a place below 0
+ * is a wall. HLLC with hydrostatic reconstruction as in kernels/flood.cl:
  *   h' = h - K sum of mass fluxes,   (h c)' = h c - K sum of momentum fluxes,   K = FLUX_SCALE = dt * edge / area */
 #define HALF REAL(0.5)
 #define SLANT REAL(0.86602540378443864676) /* sin 60 degrees */
@@ -63,17 +64,20 @@ kernel void flood_layouts_list(global int *restrict neighbours)
 INLINED void advance_cell(global const real *state, global const int *neighbours, global real *next, place_t at,
                           lane_t i, int j)
 {
-#define NEIGHBOUR(e) (LISTED ? neighbours[at + (e)*PLANE] : neighbour(at, e, odd))
+#define LISTED_PLACE(e) neighbours[at + (e)*PLANE]
+#define NEIGHBOUR(e) \
+    (ANY_CELLS ? (LISTED_PLACE(e) < 0 ? at : LISTED_PLACE(e)) : LISTED ? LISTED_PLACE(e) : neighbour(at, e, odd))
+#define OPEN(e, inside) (ANY_CELLS ? LISTED_PLACE(e) >= 0 : (inside))
     const int odd = j & 1, west = i > 0, east = i < GNX - 1, below = j > 0, above = j < GNY - 1;
     cell c;
     sums s = { 0, 0, 0 };
     load_cell(state, at, &c);
-    add_hllc_flux(state, &c, NEIGHBOUR(0), 1, 0, east, &s);
-    add_hllc_flux(state, &c, NEIGHBOUR(1), HALF, SLANT, above & (east | !odd), &s);
-    add_hllc_flux(state, &c, NEIGHBOUR(2), -HALF, SLANT, above & (west | odd), &s);
-    add_hllc_flux(state, &c, NEIGHBOUR(3), -1, 0, west, &s);
-    add_hllc_flux(state, &c, NEIGHBOUR(4), -HALF, -SLANT, below & (west | odd), &s);
-    add_hllc_flux(state, &c, NEIGHBOUR(5), HALF, -SLANT, below & (east | !odd), &s);
+    add_hllc_flux(state, &c, NEIGHBOUR(0), 1, 0, OPEN(0, east), &s);
+    add_hllc_flux(state, &c, NEIGHBOUR(1), HALF, SLANT, OPEN(1, above & (east | !odd)), &s);
+    add_hllc_flux(state, &c, NEIGHBOUR(2), -HALF, SLANT, OPEN(2, above & (west | odd)), &s);
+    add_hllc_flux(state, &c, NEIGHBOUR(3), -1, 0, OPEN(3, west), &s);
+    add_hllc_flux(state, &c, NEIGHBOUR(4), -HALF, -SLANT, OPEN(4, below & (west | odd)), &s);
+    add_hllc_flux(state, &c, NEIGHBOUR(5), HALF, -SLANT, OPEN(5, below & (east | !odd)), &s);
     const real h = c.h - FLUX_SCALE * s.mass, deep = h > DRY ? h : 1;
     next[ELEMENT(at, 0)] = h < 0 ? 0 : h;
     next[ELEMENT(at, 1)] = h > DRY ? (c.h * c.u - FLUX_SCALE * s.x) / deep : 0;

@@ -70,6 +70,8 @@ void bn_bench_prepare_on(const bn_bench_case *, unsigned n, bool twice, bool gpu
 typedef struct bn_bench_kernel {
     char name[64];
     double calls, seconds, bytes, flops; /* a step */
+    size_t group;                        /* work-items of a work-group */
+    uint64_t local_bytes;                /* its local memory */
 } bn_bench_kernel;
 
 typedef struct bn_bench_result {

@@ -117,6 +117,19 @@ static void add_rows(const bn_bench_work *w, bn_bench_result *out, double sign)
     }
 }
 
+/* Their work-groups. */
+static void add_groups(const bn_bench_work *w, bn_bench_result *out)
+{
+    bn_kernel_info rows[BN_BENCH_KERNELS];
+    const size_t count = bn_domain_kernels(bn_bench_work_domain(w), rows, BN_BENCH_KERNELS);
+    for (size_t i = 0; i < count && i < BN_BENCH_KERNELS; i++)
+        for (size_t k = 0; k < out->kernel_count; k++)
+            if (strcmp(out->kernels[k].name, rows[i].kernel) == 0) {
+                out->kernels[k].group = rows[i].group[0] * rows[i].group[1] * rows[i].group[2];
+                out->kernels[k].local_bytes = rows[i].local_bytes;
+            }
+}
+
 static void note_build(const bn_bench_work *w, double start, bn_bench_result *out)
 {
     if (w->job->reference)
@@ -142,6 +155,7 @@ static bn_status by_events(const bn_bench_device *d, const bn_bench_job *job, bn
     add_rows(&w, out, -1);
     BN_GO(bn_bench_work_run(&w, count * 3, &steps));
     add_rows(&w, out, 1);
+    add_groups(&w, out);
     size_t kept = 0;
     for (size_t k = 0; k < out->kernel_count; k++) {
         bn_bench_kernel r = out->kernels[k];

@@ -3,9 +3,11 @@
 #include "cli/bench_suites.h"
 
 #include "cli/cli_text.h"
+#include "io/file.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The scenario that stands in for the study's building, which has no published plan. */
@@ -13,43 +15,11 @@ static const char building[] = "data/cases/flood/building.toml";
 static const char *const none[] = { NULL };
 static const double study_cells = 1147423;
 
-/* Cells along a side: 1,147,423 cells for 600 s are some 12,000 steps, more or less by what flows; here as many, all
- * wet. */
-static unsigned cells_of(const bn_suite *s)
-{
-    return s->level == BN_SUITE_SMALLEST ? 64 : s->gpu || !s->quick ? 1071 : 256;
-}
-
-/* Table 4.2: the kernels of a time step; occupancy and registers are facts that OpenCL 1.2 does not tell. */
-static bn_status table_4_2(const bn_suite *s)
-{
-    const bn_bench_case of = bn_suite_base("flood");
-    bn_bench_job job;
-    bn_bench_result r;
-    double all = 0;
-    bn_bench_prepare(&of, cells_of(s), false, s->gpu, &job);
-    BN_TRY(bn_suite_measure(s, &job, true, &r));
-    for (size_t k = 0; k < r.kernel_count; k++)
-        all += r.kernels[k].seconds;
-    for (size_t k = 0; k < r.kernel_count; k++)
-        BN_TRY(
-            bn_suite_add(s, (double)NAN, 100 * r.kernels[k].seconds / all, "percent", "here: %s", r.kernels[k].name));
-    if (r.kernel_count == 0)
-        BN_TRY(bn_suite_add(s, (double)NAN, (double)NAN, "percent", "here"));
-    bn_published t = bn_published_open("data/published/seed-002-flood.csv");
-    while (bn_published_next(&t))
-        if (strcmp(bn_published_text(&t, "table"), "4.2") == 0)
-            BN_TRY(bn_suite_skip(s, bn_published_number(&t, "value"), "percent",
-                                 "a kernel of the study's; ours do its work in one sweep", "%s (%s)",
-                                 bn_published_text(&t, "item"), bn_published_text(&t, "note")));
-    return BN_OK;
-}
-
 /* The study's layouts, arrays of structures and structures of arrays, by the step of src/studies/flood_layouts.c on a
  * wet grid like that of the solver's standard case. */
 static bn_status table_4_6(const bn_suite *s)
 {
-    const unsigned n = cells_of(s);
+    const unsigned n = bn_suite_flood_cells(s);
     bn_published t = bn_published_open("data/published/seed-002-flood.csv");
     double published[2] = { (double)NAN, (double)NAN }, ours[2] = { (double)NAN, (double)NAN };
     static const char *const names[] = { "AoS", "SoA" }, *const settings[] = { "solver.state=cells",
@@ -84,6 +54,96 @@ static bn_status table_4_6(const bn_suite *s)
                             names[i], settings[i]));
     }
     return bn_suite_add(s, published[0] / published[1], ours[0] / ours[1], "x", "AoS over SoA");
+}
+
+/* A wet floor of n x n hexagons as the study's array of neighbours has it: in rows, or without any order. */
+static bn_status write_cells(const bn_suite *s, const char *path, unsigned n, bool in_rows)
+{
+    static const int dx[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, dy[6] = { 0, 1, 1, 0, -1, -1 };
+    const size_t cells = (size_t)n * n;
+    size_t *row = malloc(cells * sizeof *row), *cell = malloc(cells * sizeof *cell); /* of a cell, and of a row */
+    bn_string b = { 0 };
+    uint32_t noise = 1;
+    if (!row || !cell) {
+        free(row);
+        free(cell);
+        return bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for %zu cells", cells);
+    }
+    for (size_t k = 0; k < cells; k++)
+        cell[k] = k;
+    for (size_t k = cells - 1; !in_rows && k > 0; k--) {
+        noise = noise * 1664525u + 1013904223u;
+        const size_t other = (size_t)(((uint64_t)noise * (k + 1)) >> 32), kept = cell[k];
+        cell[k] = cell[other];
+        cell[other] = kept;
+    }
+    for (size_t k = 0; k < cells; k++)
+        row[cell[k]] = k;
+    bn_string_add(&b, "bed,depth,neighbour_0,neighbour_1,neighbour_2,neighbour_3,neighbour_4,neighbour_5\n");
+    for (size_t k = 0; k < cells; k++) {
+        const long i = (long)(cell[k] % n), j = (long)(cell[k] / n);
+        const double x = (double)i - 0.5 * n, y = (double)j - 0.5 * n;
+        bn_string_add(&b, "0,%s", x * x + y * y < 0.01 * n * n ? "2.5" : "0.5");
+        for (int e = 0; e < 6; e++) {
+            const long x_of = i + dx[j % 2][e], y_of = j + dy[e];
+            const bool wall = x_of < 0 || y_of < 0 || x_of >= (long)n || y_of >= (long)n;
+            bn_string_add(&b, ",%ld", wall ? -1 : (long)row[y_of * (long)n + x_of]);
+        }
+        bn_string_add(&b, "\n");
+    }
+    free(row);
+    free(cell);
+    const bn_status st = b.failed ? bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for %zu cells", cells)
+                                  : bn_file_write(s->d->cli->ctx, path, bn_string_text(&b), b.bytes);
+    bn_string_clear(&b);
+    return st;
+}
+
+/* The study's array of neighbours (its figs. 3.5 to 3.7), which costs reads that need not lie together, beside
+ * neighbours that are computed, which its outlook proposes. */
+static bn_status neighbours(const bn_suite *s)
+{
+    static const struct {
+        const char *what, *set;
+        bool file, in_rows;
+    } ways[] = { { "computed", "solver.neighbours=computed", false, false },
+                 { "listed, by the device", "solver.neighbours=listed", false, false },
+                 { "from a file, cells in rows", NULL, true, true },
+                 { "from a file, cells without order", NULL, true, false } };
+    const unsigned n = s->level == BN_SUITE_SMALLEST ? 64 : s->gpu ? 512 : 256;
+    char folder[BN_BENCH_PATH], path[BN_BENCH_PATH + 16], set[BN_BENCH_SET];
+    bn_status st = BN_OK;
+    if (s->checks)
+        return BN_OK;
+    BN_TRY(bn_bench_temporary(s->d->cli->ctx, folder));
+    snprintf(path, sizeof path, "%s/cells.csv", folder);
+    for (size_t i = 0; st == BN_OK && i < sizeof ways / sizeof *ways; i++) {
+        bn_bench_job job;
+        double seconds = (double)NAN;
+        if (snprintf(set, sizeof set, "grid.file=%s", path) >= (int)sizeof set)
+            st = bn_fail(s->d->cli->ctx, BN_USAGE, "the path %s is too long; set TMPDIR to a shorter one", path);
+        const bn_bench_case of = {
+            .solver = "flood_layouts",
+            .what = "time step",
+            .unit = "cell",
+            .text = "[case]\nsolver='flood_layouts'\n[initial]\nlevels=[2.5,0.5]\n"
+                    "[output]\npictures=false\n[stop]\nsteps=100000000\n",
+            .dims = 2,
+            .sets = { ways[i].file ? set : ways[i].set },
+        };
+        bn_bench_prepare(&of, n, false, s->gpu, &job);
+        snprintf(job.sets[job.set_count++], BN_BENCH_SET, "grid.cells=[%u,%u]", n, n);
+        snprintf(job.sets[job.set_count++], BN_BENCH_SET, "initial.radius=%g", 0.1 * n);
+        if (st == BN_OK && ways[i].file)
+            st = write_cells(s, path, n, ways[i].in_rows);
+        if (st == BN_OK)
+            st = bn_suite_seconds(s, &job, &seconds);
+        if (st == BN_OK)
+            st = bn_suite_add(s, (double)NAN, 1e3 * seconds, "ms", "a step of %u x %u wet cells, neighbours %s", n, n,
+                              ways[i].what);
+    }
+    bn_bench_remove_tree(folder);
+    return st;
 }
 
 /* A run of a case, its seconds of stepping, and a result. */
@@ -193,10 +253,10 @@ static bn_status table_4_4(const bn_suite *s)
         double ignored;
         bn_bench_job job;
         published[twice] = bn_published_item("data/published/seed-002-flood.csv", items[twice]);
-        bn_bench_prepare(&of, cells_of(s), twice, s->gpu, &job);
+        bn_bench_prepare(&of, bn_suite_flood_cells(s), twice, s->gpu, &job);
         BN_TRY(bn_suite_seconds(s, &job, &seconds[twice]));
-        BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * seconds[twice], "ms", "a step of %u x %u wet cells, %s", cells_of(s),
-                            cells_of(s), precision));
+        BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * seconds[twice], "ms", "a step of %u x %u wet cells, %s",
+                            bn_suite_flood_cells(s), bn_suite_flood_cells(s), precision));
         write_floor(area_low, s->level ? 0.5 : 4, s->level ? 60 : 10, twice, text);
         BN_TRY(run_for(s, twice ? "floor-double" : "floor-single", text, none, "max_depth", &ignored, &depth[twice]));
     }
@@ -260,7 +320,7 @@ static bn_status figure_5_2(const bn_suite *s)
 static bn_status sizes(const bn_suite *s)
 {
     const bn_bench_case of = bn_suite_base("flood");
-    for (int i = 0; i < (s->level ? BN_BENCH_SIZES : 1); i++) {
+    for (int i = 0; i < (s->level ? 3 : 1); i++) { /* on a GPU the fourth has 90 times the study's cells */
         bn_bench_job job;
         double seconds;
         bn_bench_prepare(&of, s->level ? of.sizes[s->gpu][i] : 64, false, s->gpu, &job);
@@ -277,14 +337,22 @@ static bn_status sizes(const bn_suite *s)
 const bn_suite_table bn_suite_flood[] = {
     { .id = "table-4.2",
       .title = "Table 4.2: kernels of a time step",
-      .run = table_4_2,
-      .note = "Share of the time, by device events." },
+      .run = bn_suite_flood_table_4_2,
+      .note = "Share of the time, by device events; local memory and occupancy of the work-groups that our rule takes. "
+              "Registers are what the compiler says; occupancy: what they and the local memory leave of the work-items "
+              "that a compute unit can hold." },
     { .id = "table-4.4",
       .title = "Table 4.4: single and double precision",
       .run = table_4_4,
       .note = "The study sums depths that are rounded to centimetres, in which single precision agrees better than "
               "double." },
     { .id = "table-4.6", .title = "Table 4.6: layouts", .run = table_4_6 },
+    { .id = "neighbours",
+      .title = "Figs. 3.5 to 3.7: lists of neighbours",
+      .run = neighbours,
+      .note =
+          "Not measured in the study. The same step in single precision; a file may list any cells, such as those of "
+          "several storeys, and which of the agents' cells each lies in: agents.csv has their water." },
     { .id = "figure-5.2-5.4",
       .title = "Figs. 5.2 to 5.4: the building",
       .run = figure_5_2,

@@ -11,7 +11,7 @@ static void prepare(const bn_suite *s, const char *what, const char *layout, bn_
 {
     *of = bn_suite_base("maxwell");
     of->what = what;
-    bn_bench_prepare(of, s->gpu ? 128 : 48, false, s->gpu, job);
+    bn_bench_prepare(of, s->gpu ? 96 : 48, false, s->gpu, job);
     if (layout) {
         of->solver = "maxwell_layouts";
         of->sets[0] = "case.solver=maxwell_layouts";
@@ -76,8 +76,8 @@ static bn_status compare_layouts(const bn_suite *s)
     return BN_OK;
 }
 
-#define NOTE                                                                                                         \
-    "The thesis gives no size of its grid; here 48 cells along each axis on a CPU, 128 on a GPU, in complex single " \
+#define NOTE                                                                                                        \
+    "The thesis gives no size of its grid; here 48 cells along each axis on a CPU, 96 on a GPU, in complex single " \
     "precision. Its tables are of arrays of structures."
 #define MATRIX(number, axes, tables)                                                                                \
     {                                                                                                               \

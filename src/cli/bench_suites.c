@@ -94,11 +94,14 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
     char why[BN_SUITE_WHY] = "", path[BN_BENCH_PATH];
     bool measured = false, failed = false;
     bn_bench_device shorter = *d;
-    shorter.budget = o->quick && o->sizes ? 0.02 : fmin(d->budget, 0.5); /* many rows */
+    shorter.budget = o->quick && o->sizes
+                         ? 0.02
+                         : fmin(d->budget, bn_device_describe(d->plain)->cpu ? 0.5 : 0.2); /* many rows */
     json_t *all = json_array(), *tables = json_array();
     bn_suite s = { .d = &shorter,
                    .rows = json_array(),
                    .pictures = json_array(),
+                   .kept = json_object(),
                    .why = why,
                    .measured = &measured,
                    .failed = &failed,
@@ -121,6 +124,7 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
                        : NULL;
     json_decref(s.rows);
     json_decref(s.pictures);
+    json_decref(s.kept);
     json_decref(tables);
     json_decref(all);
     return st == BN_OK && !*out ? bn_fail(d->cli->ctx, BN_MEMORY, "no memory for the suite") : st;

@@ -2,6 +2,8 @@
 #include "studies/flood_layouts.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define LAYOUTS(X) X(LAYOUT_PLANES, "planes") X(LAYOUT_CELLS, "cells")
 #define NEIGHBOURS(X) X(NEIGHBOURS_COMPUTED, "computed") X(NEIGHBOURS_LISTED, "listed")
@@ -13,6 +15,10 @@ enum { NEIGHBOURS(BN_CHOICE_ENUM) };
 static const bn_key schema[] = {
     { .name = "grid.cells", .type = BN_KEY_INT, .count = 2, .def = 100, .min = 2, .max = 65536,
       .help = "cells along x and rows along y" },
+    { .name = "grid.file", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "cells in any order instead: a table of bed, depth, neighbour_0 (to the east) to neighbour_5 (counter-"
+              "clockwise; rows from 0, -1 is a wall), and agent, the number of the agents' cell that it lies in (-1: "
+              "none)" },
     { .name = "grid.spacing", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e6, .above = true,
       .help = "distance between the centres of neighbours" },
     { .name = "bed.amplitude", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
@@ -35,6 +41,84 @@ static const bn_kernel_desc kernels[] = {
     { 0 },
 };
 
+/* --- cells of a file --- */
+enum { BED, DEPTH, NEIGHBOUR, AGENT = NEIGHBOUR + 6, COLUMNS, MISSING = 65535, ROW = 256 };
+
+static double value_of(const flood_layouts *s, size_t cell, size_t what)
+{
+    return s->column[what] == MISSING ? -1 : s->file->values[cell * s->file->columns + s->column[what]];
+}
+
+/* Numbers of cells are whole, and each edge joins the same two cells from both sides: else water is lost. */
+static bn_status check_cell(const bn_case *c, const flood_layouts *s, size_t cell)
+{
+    if (!isfinite(value_of(s, cell, BED)) || !(value_of(s, cell, DEPTH) >= 0 && value_of(s, cell, DEPTH) < HUGE_VAL))
+        return bn_case_reject(c, "grid.file", NULL, "cell %zu: bed and depth must be numbers, no depth below 0", cell);
+    for (size_t k = NEIGHBOUR; k <= AGENT; k++) {
+        const double to = value_of(s, cell, k), most = k == AGENT ? 1e9 : (double)s->cells;
+        if (!(to >= -1 && to < most) || to < floor(to))
+            return bn_case_reject(c, "grid.file", NULL, "cell %zu: %s is no number of a cell, nor -1", cell,
+                                  s->file->heads[s->column[k]]);
+        const size_t back = NEIGHBOUR + (k - NEIGHBOUR + 3) % 6;
+        if (k < AGENT && to >= 0 && lround(value_of(s, (size_t)to, back)) != (long)cell)
+            return bn_case_reject(c, "grid.file", NULL,
+                                  "neighbour_%zu of cell %zu is %g, whose neighbour_%zu is %g: an edge joins two cells",
+                                  k - NEIGHBOUR, cell, to, back - NEIGHBOUR, value_of(s, (size_t)to, back));
+    }
+    return BN_OK;
+}
+
+static bn_status plan_cells(const bn_case *c, flood_layouts *s, bn_plan *p)
+{
+    static const char *const names[COLUMNS] = { "bed",         "depth",       "neighbour_0",
+                                                "neighbour_1", "neighbour_2", "neighbour_3",
+                                                "neighbour_4", "neighbour_5", "agent" };
+    double level = -HUGE_VAL, lowest = HUGE_VAL;
+    BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_TABLE, .key = "grid.file" }, &s->file));
+    if (!s->file)
+        return bn_case_reject(c, "grid.file", NULL, "there is no such table");
+    for (size_t k = 0; k < COLUMNS; k++) {
+        s->column[k] = MISSING;
+        for (size_t i = 0; i < s->file->columns; i++)
+            if (strcmp(s->file->heads[i], names[k]) == 0)
+                s->column[k] = i;
+        if (s->column[k] == MISSING && k != AGENT)
+            return bn_case_reject(c, "grid.file", NULL, "the table has no column %s", names[k]);
+    }
+    s->cells = s->file->rows;
+    for (size_t cell = 0; cell < s->cells; cell++) {
+        BN_TRY(check_cell(c, s, cell));
+        level = fmax(level, value_of(s, cell, BED) + value_of(s, cell, DEPTH));
+        lowest = fmin(lowest, value_of(s, cell, BED));
+    }
+    s->levels[0] = level - lowest;
+    s->levels[1] = s->amplitude = 0;
+    s->nx = (uint32_t)(s->cells < ROW ? s->cells : ROW);
+    s->ny = (uint32_t)((s->cells + s->nx - 1) / s->nx);
+    bn_plan_one_box(p); /* a neighbour may lie anywhere */
+    return BN_OK;
+}
+
+static bn_status fill_neighbours(void *user, const bn_region *r, void *to)
+{
+    const flood_layouts *s = user;
+    const bn_place place = bn_domain_place(bn_field_domain(s->neighbours));
+    int32_t *places = to;
+    const size_t points = bn_region_points(r);
+    for (size_t at = 0; at < points; at++) {
+        size_t p[3];
+        bn_region_place(r, at, p);
+        const size_t cell = p[1] * s->nx + p[0];
+        for (size_t e = 0; e < 6; e++) {
+            const long beside = cell < s->cells ? lround(value_of(s, cell, NEIGHBOUR + e)) : -1;
+            places[e * points + at] = (int32_t)(beside < 0
+                                                    ? -1
+                                                    : place.first + beside / s->nx * place.pitch + beside % s->nx);
+        }
+    }
+    return BN_OK;
+}
+
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
     flood_layouts *s = state;
@@ -45,8 +129,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->radius = bn_case_real(c, "initial.radius");
     for (size_t i = 0; i < 2; i++)
         s->levels[i] = bn_case_real_at(c, "initial.levels", i);
+    if (bn_case_text(c, "grid.file")[0] != '\0')
+        BN_TRY(plan_cells(c, s, p));
     s->structures = bn_case_choice(c, "solver.state") == LAYOUT_CELLS;
-    s->listed = bn_case_choice(c, "solver.neighbours") == NEIGHBOURS_LISTED;
+    s->listed = bn_case_choice(c, "solver.neighbours") == NEIGHBOURS_LISTED || s->file;
     s->k.g = 9.81;
     s->k.dry = 1e-6;
     /* No wave is faster than the front of the deepest water on a dry bed; 0.36 of a cell in a step, as in flood. */
@@ -63,10 +149,11 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "next_state", "", BN_T_REAL, 4, layout }));
     if (s->listed)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "neighbours", "", BN_T_I32, 6, 0 }));
-    else
+    if (!s->listed || s->file)
         BN_TRY(bn_plan_skip_kernel(p, "flood_layouts_list"));
     BN_TRY(bn_plan_define_int(p, "STRUCTURES", s->structures));
     BN_TRY(bn_plan_define_int(p, "LISTED", s->listed));
+    BN_TRY(bn_plan_define_int(p, "ANY_CELLS", s->file != NULL));
     return bn_plan_constants(p, BN_CONSTANT_NAMES(FLOOD_LAYOUTS_CONSTANTS), (const double *)&s->k);
 }
 
@@ -81,9 +168,10 @@ static bn_status fill_state(void *user, const bn_region *r, void *to)
         const double x = (double)p[0] + (p[1] % 2 ? 0.75 : 0.25) - 0.5 * s->nx, y = (double)p[1] + 0.5 - 0.5 * s->ny;
         const double bed = s->amplitude * (1 + sin(0.7 * x) * cos(0.5 * y));
         const double level = s->levels[s->spacing * hypot(x, sqrt(0.75) * y) < s->radius ? 0 : 1];
-        values[row * at] = fmax(0, level - bed);
+        const size_t cell = p[1] * s->nx + p[0];
+        values[row * at] = !s->file ? fmax(0, level - bed) : cell < s->cells ? value_of(s, cell, DEPTH) : 0;
         values[row * at + plane] = values[row * at + 2 * plane] = 0;
-        values[row * at + 3 * plane] = bed;
+        values[row * at + 3 * plane] = !s->file ? bed : cell < s->cells ? value_of(s, cell, BED) : 0;
     }
     return BN_OK;
 }
@@ -95,6 +183,8 @@ static bn_status init(bn_sim *sim, void *state)
     s->next = bn_sim_field(sim, "next_state");
     s->neighbours = s->listed ? bn_sim_field(sim, "neighbours") : NULL;
     BN_TRY(bn_field_supply(s->state, BN_AS_DOUBLES, fill_state, s));
+    if (s->file)
+        BN_TRY(bn_field_supply(s->neighbours, BN_OWN_TYPE, fill_neighbours, s));
     return bn_field_copy(s->state, s->next); /* steps leave the bed as it is */
 }
 
@@ -102,7 +192,7 @@ static bn_status setup(bn_sim *sim, void *state)
 {
     flood_layouts *s = state;
     s->advance = bn_sim_kernel(sim, "flood_layouts_advance");
-    return s->listed ? BN_RUN(bn_sim_kernel(sim, "flood_layouts_list"), BN_UPDATE(s->neighbours)) : BN_OK;
+    return s->listed && !s->file ? BN_RUN(bn_sim_kernel(sim, "flood_layouts_list"), BN_UPDATE(s->neighbours)) : BN_OK;
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
@@ -114,6 +204,45 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     bn_field_swap(s->state, s->next);
     *out = (bn_step){ .dt = s->dt, .residual = (double)NAN };
     return BN_OK;
+}
+
+/* The water of the agents' cells, each of several cells of the flood: from the flood to the agents alone, by the list
+ * that the file has of it, as the study proposes. */
+static bn_status measure(bn_sim *sim, void *state, bn_results *results)
+{
+    const flood_layouts *s = state;
+    size_t agents = 0;
+    for (size_t cell = 0; s->file && cell < s->cells; cell++)
+        agents = (size_t)fmax((double)agents, 1 + value_of(s, cell, AGENT));
+    if (agents == 0)
+        return BN_OK;
+    const size_t points = (size_t)s->nx * s->ny, step = s->structures ? 4 : 1;
+    double *now = malloc(4 * points * sizeof *now), *columns = calloc(4 * agents, sizeof *columns);
+    bn_status st = now && columns ? bn_field_get(s->state, now, 4 * points)
+                                  : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for %zu agents' cells", agents);
+    double *number = columns, *count = number + agents, *mean = count + agents, *most = mean + agents;
+    for (size_t cell = 0; st == BN_OK && cell < s->cells; cell++) {
+        if (value_of(s, cell, AGENT) < 0)
+            continue;
+        const size_t a = (size_t)value_of(s, cell, AGENT);
+        count[a]++;
+        mean[a] += now[step * cell];
+        most[a] = fmax(most[a], now[step * cell]);
+    }
+    for (size_t a = 0; st == BN_OK && a < agents; a++) {
+        number[a] = (double)a;
+        mean[a] = count[a] > 0 ? mean[a] / count[a] : (double)NAN;
+    }
+    if (st == BN_OK)
+        st = bn_result_table(results, "agents",
+                             (const bn_column[]){ { "agent", "", number },
+                                                  { "cells", "", count },
+                                                  { "depth, mean", "m", mean },
+                                                  { "depth, largest", "m", most } },
+                             4, agents);
+    free(now);
+    free(columns);
+    return st;
 }
 
 static bn_status resume(bn_sim *sim, void *state)
@@ -136,4 +265,5 @@ const bn_solver bn_solver_flood_layouts = {
     .reference = { &bn_flood_layouts_reference_single, &bn_flood_layouts_reference_double },
     .plan = plan,
     .init = init,
+    .measure = measure,
 };

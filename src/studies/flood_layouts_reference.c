@@ -63,17 +63,24 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     flood_layouts *s = state;
     const real *before = bn_field_host(s->state);
     real *after = bn_field_host(s->next);
+    const int32_t *listed = s->file ? bn_field_host(s->neighbours) : NULL;
+    const bn_place first = bn_domain_place(bn_field_domain(s->state));
     constants k;
     bn_round_constants((const double *)&s->k, sizeof s->k / sizeof(double), (real *)&k);
     for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
-        const size_t i = at % s->nx, j = at / s->nx;
+        const size_t i = at % s->nx, j = at / s->nx, cells = (size_t)s->nx * s->ny;
         const cell here = cell_at(s, before, at);
         sums sum = { 0, 0, 0 };
         for (int e = 0; e < 6; e++) {
             const long x = (long)i + dx[j % 2][e], y = (long)j + dy[e];
-            if (x < 0 || y < 0 || x >= (long)s->nx || y >= (long)s->ny)
+            const long regular = x < 0 || y < 0 || x >= (long)s->nx || y >= (long)s->ny ? -1 : y * (long)s->nx + x;
+            const long place = listed ? listed[(size_t)e * cells + at] - first.first : -1;
+            const long to = !listed     ? regular
+                            : place < 0 ? -1
+                                        : place / first.pitch * (long)s->nx + place % first.pitch;
+            if (to < 0)
                 continue;
-            const cell beside = cell_at(s, before, (size_t)y * s->nx + (size_t)x);
+            const cell beside = cell_at(s, before, (size_t)to);
             add_hllc_flux(&k, &here, &beside, nx[e], ny[e], &sum);
         }
         const real h = here.h - k.flux_scale * sum.mass, deep = h > k.dry ? h : 1;

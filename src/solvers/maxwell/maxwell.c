@@ -2,6 +2,8 @@
  * scatterers (docs/maxwell.md): the case's keys, the plan, the table. */
 #include "maxwell.h"
 
+#include "numerics/expression.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -329,6 +331,50 @@ static bn_status write_rows(bn_sim *sim, bn_field *to, const maxwell_model *m, c
     return st;
 }
 
+static const char *const current_keys[3] = { "light.current_x", "light.current_y", "light.current_z" };
+
+/* The case's currents at the places of E, magnetic ones at those of H; in phase with the light. */
+typedef struct given_currents {
+    const char *text[3];
+    const maxwell_model *model;
+    bn_context *ctx;
+} given_currents;
+
+static bn_status fill_currents(void *user, const bn_region *r, void *to)
+{
+    const given_currents *g = user;
+    const size_t points = bn_region_points(r);
+    double *values = to;
+    for (size_t c = 0; c < 3; c++)
+        for (size_t at = 0; at < points; at++) {
+            size_t p[3];
+            double place[3], *value = values + 2 * (c * points + at);
+            bn_region_place(r, at, p);
+            for (size_t d = 0; d < 3; d++)
+                place[d] = ((double)p[d] + ((d == c) != g->model->light.magnetic ? 0.5 : 0)) * g->model->h;
+            value[0] = value[1] = 0;
+            if (!g->text[c][0])
+                continue;
+            (void)bn_expression(g->text[c], place, value); /* plan() has read it */
+            if (!isfinite(value[0]))
+                return bn_fail(g->ctx, BN_CASE, "%s = \"%s\" is no number at (%g, %g, %g) m", current_keys[c],
+                               g->text[c], place[0], place[1], place[2]);
+        }
+    return BN_OK;
+}
+
+static bn_status set_currents(bn_sim *sim, maxwell *s)
+{
+    const bn_case *config = bn_sim_case(sim);
+    given_currents g = { .model = &s->model, .ctx = bn_sim_context(sim) };
+    bool any = false;
+    for (size_t c = 0; c < 3; c++) {
+        g.text[c] = bn_case_text(config, current_keys[c]);
+        any = any || g.text[c][0];
+    }
+    return any ? bn_field_supply(s->f.current, BN_AS_DOUBLES, fill_currents, &g) : BN_OK;
+}
+
 static bn_status init(bn_sim *sim, void *state)
 {
     maxwell *s = state;
@@ -350,8 +396,10 @@ static bn_status init(bn_sim *sim, void *state)
     if (s->anderson.on)
         s->anderson.history = bn_sim_field(sim, "history");
     BN_TRY(bn_field_supply(s->f.index, BN_AS_DOUBLES, fill_index, s));
-    if (s->model.light.current)
+    if (s->model.light.current) {
         s->f.current = bn_sim_field(sim, s->model.light.magnetic ? "M" : "J");
+        BN_TRY(set_currents(sim, s));
+    }
     const maxwell_structure *t = &s->model.structure;
     BN_TRY(write_rows(sim, s->f.edges, &s->model, t->edge, t->row));
     if (t->magnetic) {

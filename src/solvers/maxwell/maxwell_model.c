@@ -2,6 +2,8 @@
  * coefficients at a wavelength. */
 #include "maxwell.h"
 
+#include "numerics/expression.h"
+
 #include <math.h>
 
 /* With fewer than eight cells a wavelength the numerical dispersion is too large. */
@@ -58,6 +60,15 @@ static void read_light(const bn_case *c, maxwell_model *m)
     m->pml.cells = (int)bn_case_int(c, "pml.cells");
     m->pml.order = (int)bn_case_int(c, "pml.order");
     m->pml.reflection = bn_case_real(c, "pml.reflection");
+    static const char *const keys[3] = { "light.current_x", "light.current_y", "light.current_z" };
+    for (size_t d = 0; d < 3; d++) {
+        const char *text = bn_case_text(c, keys[d]);
+        double value;
+        const char *wrong = text[0] ? bn_expression(text, (const double[3]){ 0 }, &value) : NULL;
+        if (wrong)
+            (void)bn_case_reject(c, keys[d], "x, y, z, pi, + - * / ^, sin cos exp log sqrt abs step",
+                                 "the expression cannot be read from \"%.20s\" on", wrong);
+    }
     if (m->light.current && m->light.wavelengths > 1)
         (void)bn_case_reject(c, "light.count", "a case for each wavelength", "currents have one wavelength");
     if (m->pml.sides && !m->light.volume && !m->light.current)

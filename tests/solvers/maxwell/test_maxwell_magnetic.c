@@ -236,8 +236,51 @@ START_TEST(materials_that_cannot_be)
 }
 END_TEST
 
+/* Currents that the case gives as expressions of the place: the field that a caller would write, and its light. E_x is
+ * known half a cell further along x, H_x half a cell further along y and z. */
+START_TEST(currents_are_expressions_of_the_place)
+{
+    static const char text[] = "[case]\nsolver='maxwell'\nprecision='double'\n[grid]\ncells=[6,6,64]\n"
+                               "spacing='30 nm'\n[light]\nwavelength='600 nm'\n[stop]\nsteps=40\n";
+    const double h = 30e-9;
+    cplx *wanted = calloc(3 * CELLS, sizeof *wanted), *given = calloc(3 * CELLS, sizeof *given);
+    ck_assert(wanted && given);
+    for (int magnetic = 0; magnetic < 2; magnetic++) {
+        const char *const source = magnetic ? "light.source=magnetic-current" : "light.source=current";
+        const size_t bytes = 3 * CELLS * sizeof *wanted;
+        run by_case = RUN(text, NULL, source, "light.current_x='2*cos(2*pi*y/150e-9)*step(z - 700e-9)'",
+                          "light.current_z='-(x/1e-7)^2'");
+        for (size_t at = 0; at < CELLS; at++) {
+            const size_t i = at % N, j = at / N % N, k = at / N / N;
+            const double half = magnetic ? 0.5 : 0, y = ((double)j + half) * h, z = ((double)k + half) * h;
+            wanted[at] = z < 700e-9 ? 0 : 2 * cos(2 * 3.14159265358979323846 * y / 150e-9);
+            wanted[2 * CELLS + at] = -pow(((double)i + half) * h / 1e-7, 2);
+        }
+        OK(bn_sim_read(by_case.sim, magnetic ? "M" : "J", given, bytes));
+        /* a handful of roundings of numbers up to 2.9 */
+        for (size_t at = 0; at < 3 * CELLS; at++)
+            ck_assert_msg(cabs(given[at] - wanted[at]) <= 8 * 0x1p-52, "current %zu: %g for %g", at, creal(given[at]),
+                          creal(wanted[at]));
+        run by_caller = { 0 };
+        OK(bn_case_parse(ctx, "case.toml", text, &source, 1, &by_caller.config));
+        OK(bn_sim_create(ctx, by_caller.config, &(bn_sim_desc){ .boxes = 1 }, &by_caller.sim));
+        OK(bn_sim_set(by_caller.sim, magnetic ? "M" : "J", NULL, BN_NUMBERS_DOUBLE, given));
+        OK(bn_sim_advance(by_caller.sim, 0, NULL));
+        same_fields(&by_case, &by_caller, (const char *const[]){ "E", "Z0H" }, 2,
+                    "currents by the case and by a caller");
+        end_run(&by_case);
+        end_run(&by_caller);
+    }
+    free(wanted);
+    free(given);
+    rejected_case("[case]\nsolver='maxwell'\n[light]\nsource='current'\ncurrent_y='2*sin(q)'\n", BN_CASE,
+                  "cannot be read from \"q)\" on");
+}
+END_TEST
+
 static void add(TCase *tests)
 {
+    tcase_add_test(tests, currents_are_expressions_of_the_place);
     tcase_add_checked_fixture(tests, open_context, close_context);
     tcase_add_test(tests, slabs_reflect_as_their_impedance_says);
     tcase_add_test(tests, scattered_light_has_a_dual);
