@@ -106,24 +106,20 @@ static bn_status copy_file(const bn_cli *cli, const bn_embedded *f)
 {
     const char *to = cli->options->run.out ? cli->options->run.out : ".";
     const size_t bytes = f->bytes ? f->bytes : strlen(f->text);
-    char *path = bn_path_join(to, strrchr(f->name, '/') + 1), *there = NULL;
-    size_t there_bytes = 0;
-    bn_status st = BN_OK;
-    if (!path)
-        return bn_fail(cli->ctx, BN_MEMORY, "no memory for the name of a file");
-    if (access(path, F_OK) == 0) {
-        BN_GO(bn_file_read(cli->ctx, path, FILE_MOST, &there, &there_bytes));
-        if (there_bytes != bytes || memcmp(there, f->text, bytes) != 0)
-            st = bn_fail(cli->ctx, BN_IO, "%s is another file than the one that the case needs: name a folder by --out",
-                         path);
-        goto out;
+    const bn_path path = bn_path_join(to, bn_path_last(f->name));
+    if (access(path.text, F_OK) == 0) {
+        char *there = NULL;
+        size_t there_bytes = 0;
+        BN_TRY(bn_file_read(cli->ctx, path.text, FILE_MOST, &there, &there_bytes));
+        const bool same = there_bytes == bytes && memcmp(there, f->text, bytes) == 0;
+        free(there);
+        return same ? BN_OK
+                    : bn_fail(cli->ctx, BN_IO,
+                              "%s is another file than the one that the case needs: name a folder by --out", path.text);
     }
-    BN_GO(bn_file_write(cli->ctx, path, f->text, bytes));
-    fprintf(stderr, "binnacle: %s, which the case names\n", path);
-out:
-    free(there);
-    free(path);
-    return st;
+    BN_TRY(bn_file_write(cli->ctx, path.text, f->text, bytes));
+    fprintf(stderr, "binnacle: %s, which the case names\n", path.text);
+    return BN_OK;
 }
 
 /* The case on stdout, or in the folder --out; the files that it names beside it. */

@@ -143,22 +143,3 @@ bn_status bn_json_print(const bn_cli *cli, json_t *document)
     putchar('\n');
     return BN_OK;
 }
-
-bn_status bn_cli_plot_name(const bn_cli *cli, const char *path, const char *name, char **out)
-{
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
-    size_t stem = dot ? (size_t)(dot - base) : strlen(base), folder = (size_t)(base - path);
-    const char *to = cli->options->run.out;
-    const char *end = cli->options->format ? cli->options->format : "png";
-    size_t room = (to ? strlen(to) + 1 : folder) + stem + strlen(name) + strlen(end) + sizeof "-.";
-    *out = malloc(room);
-    if (!*out)
-        return bn_fail(cli->ctx, BN_MEMORY, "no memory for the name of a picture of %s", path);
-    int n = to ? snprintf(*out, room, "%s/", to) : snprintf(*out, room, "%.*s", (int)folder, path);
-    size_t at = (size_t)n;
-    at += (size_t)snprintf(*out + at, room - at, "%.*s-", (int)stem, base);
-    for (; *name; name++) /* names of fields may hold what file names should not */
-        (*out)[at++] = (char)(isalnum((unsigned char)*name) || strchr("-_.", *name) ? *name : '_');
-    snprintf(*out + at, room - at, ".%s", end);
-    return BN_OK;
-}

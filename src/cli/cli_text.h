@@ -36,7 +36,4 @@ json_t *bn_cli_device_json(const bn_device_info *, bool chosen);
 /* Prints the command's document on stdout and releases it; NULL: there was no memory to make it. */
 BN_CHECKED bn_status bn_json_print(const bn_cli *, json_t *document);
 
-/* "OUT/STEM-NAME.png" (or what --format says) for a file to be plotted, beside it when there is no --out; free() it. */
-BN_CHECKED bn_status bn_cli_plot_name(const bn_cli *, const char *path, const char *name, char **out);
-
 #endif

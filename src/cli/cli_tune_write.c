@@ -268,10 +268,7 @@ static bn_status write_map(const bn_tune *t, const bn_tune_kernel *only)
         .shape = 1.4,
         .plain = true,
     };
-    char *path = bn_path_join(t->out, name);
-    bn_status st = path ? bn_picture_write(t->cli->ctx, path, &picture)
-                        : bn_fail(t->cli->ctx, BN_MEMORY, "no memory for a path");
-    free(path);
+    const bn_status st = bn_picture_write(t->cli->ctx, bn_path_join(t->out.text, name).text, &picture);
     free(values);
     return st;
 }
@@ -334,12 +331,8 @@ bn_status bn_tune_write(const bn_tune *t)
 {
     static bn_status (*const writers[])(const bn_tune *, const char *) = { write_csv, write_json, write_chart };
     static const char *const names[] = { "tune.csv", "tune.json", "tune.png" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = bn_path_join(t->out, names[i]);
-        bn_status st = path ? writers[i](t, path) : bn_fail(t->cli->ctx, BN_MEMORY, "no memory for a path");
-        free(path);
-        BN_TRY(st);
-    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        BN_TRY(writers[i](t, bn_path_join(t->out.text, names[i]).text));
     for (size_t k = 0; k < t->count; k++)
         BN_TRY(write_map(t, &t->kernels[k]));
     return write_map(t, NULL);
@@ -364,6 +357,6 @@ bn_status bn_tune_print(const bn_tune *t)
     time_text(after, t->tuned_step);
     printf("A step, with the clock in the queue: default %s, tuned %s. %zu shapes tried, %zu wrong, %zu failed; all "
            "others gave the result of the CPU reference.\nTables and charts: %s\n",
-           before, after, t->tried, t->wrong, t->failed, t->out);
+           before, after, t->tried, t->wrong, t->failed, t->out.text);
     return BN_OK;
 }

@@ -98,10 +98,7 @@ static void add_link(report *r, const char *path)
 
 static bool there(report *r, const char *name)
 {
-    char *path = bn_path_join(bn_output_dir_path(r->folder), name);
-    const bool found = path && access(path, F_OK) == 0;
-    free(path);
-    return found;
+    return access(bn_output_dir_name(r->folder, "%s", name).text, F_OK) == 0;
 }
 
 /* How it ended, and what it warned of. */
@@ -267,12 +264,12 @@ static void take_picture(shown *list, size_t *count, const char *name)
 
 static bn_status add_pictures(report *r)
 {
-    char *path = bn_path_join(bn_output_dir_path(r->folder), "pictures"), file[NAME_BYTES + 16];
+    char file[NAME_BYTES + 16];
     shown *list = calloc(PICTURES, sizeof *list);
-    DIR *dir = path ? opendir(path) : NULL;
+    DIR *dir = opendir(bn_output_dir_name(r->folder, "pictures").text);
     size_t count = 0;
     bn_status st = BN_OK;
-    if (!path || !list)
+    if (!list)
         st = bn_fail(r->ctx, BN_MEMORY, "no memory for the pictures of a report");
     for (struct dirent *e; st == BN_OK && dir && (e = readdir(dir)) != NULL;) {
         const size_t bytes = strlen(e->d_name);
@@ -308,7 +305,6 @@ static bn_status add_pictures(report *r)
     }
     if (dir)
         closedir(dir);
-    free(path);
     free(list);
     return st;
 }
@@ -435,7 +431,7 @@ static bn_status add_tables(report *r)
 static bn_status add_series(report *r)
 {
     const bn_plan *p = bn_sim_plan(r->sim);
-    char *path = NULL, *text = NULL;
+    char *text = NULL;
     double *values = NULL;
     size_t bytes;
     bn_csv_table t = { .columns = 0 };
@@ -443,8 +439,7 @@ static bn_status add_series(report *r)
     bn_status st = BN_OK;
     if (!there(r, "series.csv"))
         return BN_OK;
-    BN_TRY(bn_output_dir_name(r->folder, &path, "series.csv"));
-    BN_GO(bn_file_read(r->ctx, path, SERIES_BYTES, &text, &bytes));
+    BN_TRY(bn_file_read(r->ctx, bn_output_dir_name(r->folder, "series.csv").text, SERIES_BYTES, &text, &bytes));
     if (!strchr(text, '\n') || !strchr(text, '\n')[1]) /* heads alone */
         goto out;
     BN_GO(bn_csv_parse(r->ctx, "series.csv", text, &t));
@@ -472,7 +467,6 @@ out:
     bn_csv_table_free(&t);
     free(values);
     free(text);
-    free(path);
     return st;
 }
 
@@ -560,7 +554,6 @@ bn_status bn_html_report_write(bn_context *ctx, bn_sim *sim, bn_output_dir *fold
 {
     report r = { .ctx = ctx, .sim = sim, .folder = folder, .summary = summary };
     const char *title = bn_case_text(bn_sim_case(sim), "case.title");
-    char *path = NULL;
     bn_status st = BN_OK;
     bn_html_begin(&r.page, title[0] ? title : bn_case_path(bn_sim_case(sim)));
     add_outcome(&r);
@@ -572,14 +565,10 @@ bn_status bn_html_report_write(bn_context *ctx, bn_sim *sim, bn_output_dir *fold
     add_speed(&r);
     add_files(&r);
     bn_html_end(&r.page);
-    if (r.page.failed) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for report.html");
-        goto out;
-    }
-    BN_GO(bn_output_dir_name(folder, &path, "report.html"));
-    st = bn_file_write(ctx, path, bn_string_text(&r.page), r.page.bytes);
+    st = r.page.failed ? bn_fail(ctx, BN_MEMORY, "no memory for report.html")
+                       : bn_file_write(ctx, bn_output_dir_name(folder, "report.html").text, bn_string_text(&r.page),
+                                       r.page.bytes);
 out:
-    free(path);
     bn_string_clear(&r.page);
     return st;
 }

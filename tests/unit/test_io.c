@@ -43,10 +43,8 @@ static void teardown(void)
 {
     DIR *d = opendir(folder);
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        char *path = bn_path_join(folder, e->d_name);
-        if (path && e->d_name[0] != '.')
-            remove(path);
-        free(path);
+        if (e->d_name[0] != '.')
+            remove(bn_path_join(folder, e->d_name).text);
     }
     if (d)
         closedir(d);
@@ -227,11 +225,14 @@ START_TEST(test_path_join)
     static const char *const cases[][3] = {
         { "a", "b", "a/b" }, { "a/", "b", "a/b" }, { "", "b", "b" }, { "/", "b", "/b" }
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *path = bn_path_join(cases[i][0], cases[i][1]);
-        ck_assert_str_eq(path, cases[i][2]);
-        free(path);
-    }
+    char longer[2 * PATH_MAX] = "";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_str_eq(bn_path_join(cases[i][0], cases[i][1]).text, cases[i][2]);
+    memset(longer, 'x', sizeof longer - 1);
+    for (size_t i = 100; i < sizeof longer; i += 100)
+        longer[i] = '/';
+    errno = 0;
+    ck_assert(access(bn_path_join("/tmp", longer).text, F_OK) != 0 && errno == ENAMETOOLONG); /* and no other file */
 }
 END_TEST
 
