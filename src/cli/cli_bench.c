@@ -341,9 +341,8 @@ static bn_status write_page(bn_context *ctx, const char *folder, const json_t *d
     json_t *one = json_pack("[O]", (json_t *)(uintptr_t)device);
     snprintf(title, sizeof title, "How fast on %.120s", json_string_value(json_object_get(device, "name")));
     bn_html_begin(&page, title);
-    bn_string_add(&page, "<p>Binnacle %s, driver ", bn_version());
-    bn_html_text(&page, json_string_value(json_object_get(device, "driver")));
-    bn_string_add(&page, "; all figures: <a href=\"%sbench.json\">bench.json</a>", which > 0 ? "../" : "");
+    bn_html_add(&page, "<p>Binnacle %s, driver %s; all figures: <a href=\"%sbench.json\">bench.json</a>", bn_version(),
+                json_string_value(json_object_get(device, "driver")), which > 0 ? "../" : "");
     for (size_t i = 1; which == 0 && i < json_array_size(devices); i++)
         bn_string_add(&page, ", <a href=\"device-%zu/report.html\">device %zu</a>", i, i);
     bn_string_add(&page, "</p>\n");

@@ -69,7 +69,7 @@ static bn_status list(const bn_cli *cli, const char *word)
 {
     bn_text_table table = { .columns = 3 };
     const char *names[NAMES] = { NULL };
-    char kept[NAMES][NAME_BYTES], purpose[PURPOSE_BYTES];
+    char kept[NAMES][NAME_BYTES], purpose[PURPOSE_BYTES], size[BN_TEXT_TABLE_CELL];
     size_t count = 0;
     bn_status st = BN_OK;
     for (const bn_embedded *f = bn_embedded_files; f->name && count + 1 < NAMES; f++) {
@@ -80,14 +80,8 @@ static bn_status list(const bn_cli *cli, const char *word)
         describe_purpose(f->text, purpose);
         if (word && !strstr(name, word) && !strstr(purpose, word))
             continue;
-        char(*row)[BN_TEXT_TABLE_CELL] = bn_text_table_row(cli->ctx, &table);
-        if (!row) {
-            st = BN_MEMORY;
-            goto out;
-        }
-        snprintf(row[0], BN_TEXT_TABLE_CELL, "%s", name);
-        describe_size(f->text, row[1]);
-        snprintf(row[2], BN_TEXT_TABLE_CELL, "%s", purpose);
+        describe_size(f->text, size);
+        BN_GO(bn_text_table_add(cli->ctx, &table, "%s\t%s\t%s", name, size, purpose));
     }
     if (table.rows == 0) {
         const char *meant = bn_suggest(word, names);

@@ -54,30 +54,26 @@ static void add_distance(distance *d, double a, double b, size_t at)
 /* a / b, and what differs from nothing is infinitely far from it. */
 static double relative(double a, double b) { return a == 0 ? 0 : b > 0 ? a / b : HUGE_VAL; }
 
-/* One row of the answer, for people and for scripts; `b` may be empty. */
+/* One row of the answer, for people and for scripts; `b` may be empty. share -1: of texts. */
 static bn_status tell(comparison *c, const char *list, const char *name, const char *a, const char *b, double share,
                       const distance *d)
 {
     const bool beyond = share > c->tolerance;
-    char(*row)[BN_TEXT_TABLE_CELL] = bn_text_table_row(c->cli->ctx, &c->rows);
+    char text[BN_SHORT_TEXT] = "";
     json_t *items = json_object_get(c->document, list),
            *item = json_pack("{s:s, s:s, s:s, s:o, s:b}", "name", name, "first", a, "second", b, "relative",
                              bn_json_real(share), "beyond_tolerance", beyond);
-    if (!row || !item || json_array_append_new(items, item) != 0)
+    if (!item || json_array_append_new(items, item) != 0)
         return bn_fail(c->cli->ctx, BN_MEMORY, "no memory to compare %s", name);
     if (d && (json_object_set_new(item, "l1", bn_json_real(relative(d->sum, d->size))) != 0 ||
               json_object_set_new(item, "l2", bn_json_real(sqrt(relative(d->squares, d->size_squares)))) != 0 ||
               json_object_set_new(item, "largest", bn_json_real(d->largest)) != 0))
         return bn_fail(c->cli->ctx, BN_MEMORY, "no memory to compare %s", name);
     c->beyond += beyond;
-    snprintf(row[0], BN_TEXT_TABLE_CELL, "  %.120s", name);
-    snprintf(row[1], BN_TEXT_TABLE_CELL, "%.120s", a);
-    snprintf(row[2], BN_TEXT_TABLE_CELL, "%.120s", b);
-    if (isfinite(share))
-        snprintf(row[3], BN_TEXT_TABLE_CELL, "%.3g%s", share, beyond ? "  beyond the tolerance" : "");
-    else
-        snprintf(row[3], BN_TEXT_TABLE_CELL, "%s", beyond ? "beyond the tolerance" : "");
-    return BN_OK;
+    if (isfinite(share) && share >= 0)
+        snprintf(text, sizeof text, "%.3g%s", share, beyond ? "  " : "");
+    return bn_text_table_add(c->cli->ctx, &c->rows, "  %.120s\t%.120s\t%.120s\t%s%s", name, a, b, text,
+                             beyond ? "beyond the tolerance" : "");
 }
 
 /* Prints what has been told since the last heading; nothing differs: says so. */
@@ -155,8 +151,6 @@ static bn_status compare_cases(comparison *c)
             BN_GO(
                 tell(c, "case", name, value_of(k ? other : lines[k][i]), value_of(k ? lines[k][i] : other), -1, NULL));
         }
-    for (size_t r = 0; r < c->rows.rows; r++)
-        c->rows.cells[r][3][0] = '\0';
     print_rows(c, "case:", " no key differs");
 out:
     for (int k = 0; k < 2; k++) {

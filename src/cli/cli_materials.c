@@ -71,13 +71,7 @@ static bn_status tell(const bn_cli *cli, const char *name, const bn_csv_table *t
     const double from = t->values[0], to = t->values[(t->rows - 1) * t->columns];
     take_line(what, t->comments, "", ": refractive");
     take_line(source, t->comments, "Source: ", "\n");
-    char(*row)[BN_TEXT_TABLE_CELL] = bn_text_table_row(cli->ctx, rows);
-    if (!row)
-        return BN_MEMORY;
-    snprintf(row[0], BN_TEXT_TABLE_CELL, "%s", name);
-    snprintf(row[1], BN_TEXT_TABLE_CELL, "%g to %g nm", from, to);
-    snprintf(row[2], BN_TEXT_TABLE_CELL, "%s", source);
-    snprintf(row[3], BN_TEXT_TABLE_CELL, "%s", what);
+    BN_TRY(bn_text_table_add(cli->ctx, rows, "%s\t%g to %g nm\t%s\t%s", name, from, to, source, what));
     json_t *item = json_pack("{s:s, s:f, s:f, s:I, s:s, s:s}", "name", name, "from_nm", from, "to_nm", to, "rows",
                              (json_int_t)t->rows, "what", what, "source", source);
     if (!item || json_array_append_new(list, item) != 0)

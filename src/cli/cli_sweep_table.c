@@ -335,9 +335,7 @@ static bn_status draw_map(const bn_sweep *s, const char *path, const char *name,
     snprintf(title, sizeof title, "%.120s over %.120s (across) and %.120s", name, x->key, y->key);
     bn_string_add(page, "<figure>\n<img src=\"");
     bn_html_address(page, name);
-    bn_string_add(page, ".png\" alt=\"Map of ");
-    bn_html_text(page, title);
-    bn_string_add(page, "\">\n</figure>\n");
+    bn_html_add(page, ".png\" alt=\"Map of %s\">\n</figure>\n", title);
     return bn_picture_write(s->cli->ctx, path,
                             &(bn_picture){ .n = { (uint32_t)x->count, (uint32_t)y->count },
                                            .origin = { x->number[0], y->number[0] },
@@ -439,19 +437,14 @@ static void add_point(const bn_sweep *s, size_t p, char names[RESULTS][NAME_BYTE
     if (access(bn_sweep_path(s, p, "report.html").text, F_OK) == 0)
         bn_string_add(page, "<a href=\"points/%04zu/report.html\">point %zu</a>", p + 1, p + 1);
     bn_string_add(page, "</td>");
-    for (size_t a = 0; a < s->axis_count; a++) {
-        bn_string_add(page, "<th scope=\"row\">");
-        bn_html_text(page, s->axis[a].text[bn_sweep_index(s, p, a)]);
-        bn_string_add(page, "</th>");
-    }
+    for (size_t a = 0; a < s->axis_count; a++)
+        bn_html_add(page, "<th scope=\"row\">%s</th>", s->axis[a].text[bn_sweep_index(s, p, a)]);
     for (size_t i = 0; i < count; i++) {
         bn_string_add(page, "<td>");
         bn_html_number(page, bn_json_number(json_object_get(s->summary[p], "results"), names[i]));
         bn_string_add(page, "</td>");
     }
-    bn_string_add(page, "<td>");
-    bn_html_text(page, s->reason[p]);
-    bn_string_add(page, "</td></tr>\n");
+    bn_html_add(page, "<td>%s</td></tr>\n", s->reason[p]);
 }
 
 static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t count, bn_string *page,
@@ -467,9 +460,7 @@ static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES]
     for (size_t i = 0; i < s->axis_count + count; i++) { /* values of keys have their units with them */
         const bool key = i < s->axis_count;
         label(head, key ? s->axis[i].key : names[i - s->axis_count], key ? "" : unit_of(s, names[i - s->axis_count]));
-        bn_string_add(page, "<th scope=\"col\">");
-        bn_html_text(page, head);
-        bn_string_add(page, "</th>");
+        bn_html_add(page, "<th scope=\"col\">%s</th>", head);
     }
     bn_string_add(page, "<th scope=\"col\">why it failed</th></tr>\n");
     for (size_t p = 0; p < s->points && p < ROWS_SHOWN; p++)

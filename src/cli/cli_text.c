@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,23 @@ char (*bn_text_table_row(bn_context *ctx, bn_text_table *t))[BN_TEXT_TABLE_CELL]
     }
     memset(t->cells[t->rows], 0, sizeof *t->cells);
     return t->cells[t->rows++];
+}
+
+bn_status bn_text_table_add(bn_context *ctx, bn_text_table *t, const char *format, ...)
+{
+    char line[BN_TEXT_TABLE_COLUMNS * BN_TEXT_TABLE_CELL];
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, t);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    const char *at = line;
+    for (size_t c = 0; cells && c < t->columns; c++) {
+        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%.*s", (int)strcspn(at, "\t"), at);
+        at += strcspn(at, "\t");
+        at += *at == '\t';
+    }
+    return cells ? BN_OK : BN_MEMORY;
 }
 
 /* Characters of a UTF-8 text: bytes that continue one do not count. */

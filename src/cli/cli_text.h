@@ -18,6 +18,8 @@ typedef struct bn_text_table {
 
 /* Adds an empty row; its cells are valid until the next call. NULL: bn_fail reported a lack of memory. */
 char (*bn_text_table_row(bn_context *, bn_text_table *))[BN_TEXT_TABLE_CELL];
+/* Adds a row, printf-like, its cells parted by tabs. */
+BN_CHECKED bn_status bn_text_table_add(bn_context *, bn_text_table *, const char *format, ...) BN_PRINTF(3, 4);
 void bn_text_table_print(const bn_text_table *);
 void bn_text_table_release(bn_text_table *);
 

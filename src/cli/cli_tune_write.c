@@ -53,34 +53,25 @@ static bn_status add_rows(bn_context *ctx, bn_text_table *table, const bn_tune_k
             const bn_tune_candidate *s = &k->shapes[i];
             if (s->verdict != BN_TUNE_OK || rank_of(k, i) != rank || (rank >= BEST_SHOWN && i > 0 && i != k->best))
                 continue;
-            char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, table), time[32];
-            if (!cells)
-                return BN_MEMORY;
-            snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", k->info.name);
-            shape_text(cells[1], s->side);
+            char shape[48], time[32], range[32] = "";
+            shape_text(shape, s->side);
             time_text(time, bn_tune_median(s));
-            snprintf(cells[2], BN_TEXT_TABLE_CELL, "%s", time);
             if (s->count > 1)
-                snprintf(cells[3], BN_TEXT_TABLE_CELL, "%.0f %%", 100 * bn_tune_range(s));
-            snprintf(cells[4], BN_TEXT_TABLE_CELL, "%+.0f %%",
-                     100 * (bn_tune_median(&k->shapes[0]) / bn_tune_median(s) - 1));
-            snprintf(cells[5], BN_TEXT_TABLE_CELL, "%s%s%s",
-                     i == k->best ? "*"
-                     : s->tied    ? "="
-                                  : " ",
-                     i == 0 ? " default" : "", i == k->chosen ? " kept" : "");
+                snprintf(range, sizeof range, "%.0f %%", 100 * bn_tune_range(s));
+            BN_TRY(bn_text_table_add(ctx, table, "%s\t%s\t%s\t%s\t%+.0f %%\t%s%s%s", k->info.name, shape, time, range,
+                                     100 * (bn_tune_median(&k->shapes[0]) / bn_tune_median(s) - 1),
+                                     i == k->best ? "*"
+                                     : s->tied    ? "="
+                                                  : " ",
+                                     i == 0 ? " default" : "", i == k->chosen ? " kept" : ""));
         }
     return BN_OK;
 }
 
 static bn_status print_kernels(const bn_tune *t)
 {
-    static const char *const heads[] = { "kernel", "work-group", "a launch", "range", "speed", "" };
-    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x1e };
-    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(t->cli->ctx, &table);
-    bn_status st = cells ? BN_OK : BN_MEMORY;
-    for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
+    bn_text_table table = { .columns = 6, .right = 0x1e };
+    bn_status st = bn_text_table_add(t->cli->ctx, &table, "kernel\twork-group\ta launch\trange\tspeed\t");
     for (size_t k = 0; st == BN_OK && k < t->count; k++)
         if (!t->kernels[k].skipped[0])
             st = add_rows(t->cli->ctx, &table, &t->kernels[k]);
