@@ -3,7 +3,7 @@
 #include "io/csv.h"
 #include "io/decimal.h"
 #include "io/file.h"
-#include "support.h"
+#include "support_case.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,17 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bn_context *ctx;
-static char folder[256];
-
-static void setup(void)
-{
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/binnacle-io-XXXXXX", base ? base : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
 /* Names in the test's folder. */
 static int entries(void)
 {
@@ -37,27 +26,6 @@ static int entries(void)
         count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
     closedir(d);
     return count;
-}
-
-static void teardown(void)
-{
-    DIR *d = opendir(folder);
-    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        if (e->d_name[0] != '.')
-            remove(bn_path_join(folder, e->d_name).text);
-    }
-    if (d)
-        closedir(d);
-    rmdir(folder);
-    bn_context_destroy(&ctx);
-}
-
-/* A path in the test's folder; lives until the next call. */
-static const char *in_folder(const char *name)
-{
-    static char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
 }
 
 /* Files may not grow beyond `bytes`, as on a full disk: write() fails with EFBIG. Check's own messages go to a file
@@ -389,7 +357,7 @@ END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, open_folder, close_folder);
     tcase_add_test(c, test_file_write_replaces_whole);
     tcase_add_test(c, test_file_mode_follows_umask);
     tcase_add_test(c, test_file_unfinished_is_invisible);
