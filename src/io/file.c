@@ -50,7 +50,8 @@ bn_path bn_path_folder(const char *path)
 {
     bn_path folder;
     const char *slash = strrchr(path, '/');
-    snprintf(folder.text, sizeof folder.text, "%.*s", slash > path ? (int)(slash - path) : 1, slash ? path : ".");
+    const int bytes = slash ? (int)(slash - path) : 0;
+    snprintf(folder.text, sizeof folder.text, "%.*s", bytes > 0 ? bytes : 1, slash ? path : ".");
     return folder;
 }
 
