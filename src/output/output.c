@@ -434,32 +434,25 @@ static bn_status draw_residual(bn_output *o)
     return bn_chart_write(o->ctx, bn_output_dir_name(o->folder, "pictures/residual.png").text, &chart);
 }
 
-/* The first failure counts; the files after it are written all the same. */
-static void keep_first(bn_status *st, bn_status next)
-{
-    if (*st == BN_OK)
-        *st = next;
-}
-
 bn_status bn_output_finish(bn_output *o, bool sound)
 {
     const double start = bn_seconds_now();
     bn_status st = sound && bn_sim_now(o->sim).step > 0 ? add_row(o) : BN_OK;
     if (!o->folder) {
-        keep_first(&st, drain(o));
+        bn_keep_first(&st, drain(o));
         return st;
     }
-    keep_first(&st, bn_csv_series_publish(o->series));
-    keep_first(
+    bn_keep_first(&st, bn_csv_series_publish(o->series));
+    bn_keep_first(
         &st, bn_results_output_write(&(bn_results_output){ o->ctx, o->sim, o->folder, o->pictures, o->vtk, o->tiff }));
     if (o->pictures && o->history.seen > 1)
-        keep_first(&st, draw_residual(o));
+        bn_keep_first(&st, draw_residual(o));
     const bn_status drained = drain(o);
-    keep_first(&st, drained);
+    bn_keep_first(&st, drained);
     if (o->mesh && drained == BN_OK)
-        keep_first(&st, bn_mesh_output_finish(o->mesh));
+        bn_keep_first(&st, bn_mesh_output_finish(o->mesh));
     if (drained == BN_OK)
-        keep_first(&st, bn_animation_output_write(o->ctx, bn_sim_plan(o->sim), o->folder, o->writer, &o->history));
+        bn_keep_first(&st, bn_animation_output_write(o->ctx, bn_sim_plan(o->sim), o->folder, o->writer, &o->history));
     o->seconds += bn_seconds_now() - start;
     return st;
 }

@@ -141,8 +141,7 @@ out:
     return st;
 }
 
-/* The first failure counts; the files after it are written all the same. */
-static void keep_first(bn_status *st, bn_status next)
+void bn_keep_first(bn_status *st, bn_status next)
 {
     if (*st == BN_OK)
         *st = next;
@@ -153,9 +152,9 @@ bn_status bn_results_output_write(const bn_results_output *o)
     const bn_results *r = bn_sim_results(o->sim);
     bn_status st = write_tables(o);
     for (size_t i = 0; i < bn_results_maps(r); i++)
-        keep_first(&st, write_map(o, bn_results_map_at(r, i)));
-    keep_first(&st, write_texts(o));
+        bn_keep_first(&st, write_map(o, bn_results_map_at(r, i)));
+    bn_keep_first(&st, write_texts(o));
     for (size_t i = 0; o->pictures && i < bn_results_tables(r); i++)
-        keep_first(&st, draw_table(o, i));
+        bn_keep_first(&st, draw_table(o, i));
     return st;
 }
