@@ -10,7 +10,7 @@
 #include "api/field.h"
 #include <string.h>
 
-/* In the place of open_context: with the tests' kernels, and so many devices, of one the first. */
+/* In the place of open_context: with the tests' kernels, and so many devices, of one the first, of none NULL. */
 extern bn_device *device;
 void open_device(int count, bool debug);
 void close_device(void);
