@@ -1,6 +1,8 @@
 /* support_case.c: cases run by the tests of solvers. */
 #include "support_case.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +10,47 @@ bn_context *ctx;
 
 void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
 void close_context(void) { bn_context_destroy(&ctx); }
+
+char folder[4096];
+
+void open_folder(void)
+{
+    const char *base = getenv("TMPDIR");
+    open_context();
+    snprintf(folder, sizeof folder, "%s/binnacle-test-XXXXXX", base ? base : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+void close_folder(void)
+{
+    char command[4200];
+    DIR *d = opendir(folder);
+    ck_assert_ptr_nonnull(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        ck_assert_msg(strncmp(e->d_name, ".binnacle-", 10) != 0, "%s was left", e->d_name);
+    closedir(d);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+    close_context();
+}
+
+const char *in_folder(const char *name)
+{
+    static char paths[4][4400];
+    static int turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+const char *text_file(const char *name, const char *text)
+{
+    const char *path = in_folder(name);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    ck_assert(fputs(text, f) >= 0 && fclose(f) == 0);
+    return path;
+}
 
 run run_boxes(const char *text, bn_device *device, int boxes, const char *const *overrides)
 {

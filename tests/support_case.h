@@ -12,6 +12,15 @@ extern bn_context *ctx;
 void open_context(void);
 void close_context(void);
 
+/* The same with a folder of the test's own, which is removed with all in it; temporary files left there are a failure.
+ */
+extern char folder[4096];
+void open_folder(void);
+void close_folder(void);
+/* A path in it, valid until the fourth one after it; the same with a text written there. */
+const char *in_folder(const char *name);
+const char *text_file(const char *name, const char *text);
+
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
 /* A case on one engine, run to its end and measured. */

@@ -59,10 +59,7 @@ static bn_status draw(bn_context *ctx, const char *folder, const char *name, con
                               all[0].count > 0 ? 40 * all[0].y[all[0].count - 1] : 0 };
     if (roofs > 0 && above[1] > 0 && full.count < LINES)
         lines[full.count++] = (bn_chart_line){ .x = &above[0], .y = &above[1], .count = 1 };
-    char *path = bn_path_join(folder, name);
-    bn_status st = path ? bn_chart_write(ctx, path, &full) : bn_fail(ctx, BN_MEMORY, "no memory for a path");
-    free(path);
-    return st;
+    return bn_chart_write(ctx, bn_path_join(folder, name).text, &full);
 }
 
 /* Operations a byte from well below to well above the ridge; kernels widen the range. */

@@ -117,11 +117,8 @@ static void tell_reasons(const json_t *rows, bn_string *page)
         add_reason(&text, json_array_get(rows, r));
         if (!page)
             printf("%s\n", bn_string_text(&text));
-        if (page) {
-            bn_string_add(page, "<p>");
-            bn_html_text(page, bn_string_text(&text));
-            bn_string_add(page, "</p>\n");
-        }
+        else
+            bn_html_add(page, "<p>%s</p>\n", bn_string_text(&text));
         bn_string_clear(&text);
     }
 }
@@ -165,17 +162,13 @@ bn_status bn_bench_html(bn_context *ctx, bn_string *page, const char *caption, c
 {
     bn_text_table table;
     const bn_status st = fill(ctx, &table, rows, columns, count);
-    bn_string_add(page, "<div class=\"wide\" tabindex=\"0\">\n<table>\n<caption>");
-    bn_html_text(page, caption);
-    bn_string_add(page, "</caption>\n");
+    bn_html_add(page, "<div class=\"wide\" tabindex=\"0\">\n<table>\n<caption>%s</caption>\n", caption);
     for (size_t r = 0; st == BN_OK && r < table.rows; r++) {
-        const char *cell = r == 0 ? "th scope=\"col\"" : "td";
         bn_string_add(page, "<tr>");
-        for (size_t c = 0; c < count; c++) {
-            bn_string_add(page, "<%s>", cell);
-            bn_html_text(page, table.cells[r][c]);
-            bn_string_add(page, "</%.2s>", cell);
-        }
+        for (size_t c = 0; c < count && r == 0; c++)
+            bn_html_add(page, "<th scope=\"col\">%s</th>", table.cells[r][c]);
+        for (size_t c = 0; c < count && r > 0; c++)
+            bn_html_add(page, "<td>%s</td>", table.cells[r][c]);
         bn_string_add(page, "</tr>\n");
     }
     bn_string_add(page, "</table>\n</div>\n");

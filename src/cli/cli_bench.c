@@ -337,39 +337,33 @@ static bn_status write_page(bn_context *ctx, const char *folder, const json_t *d
     if (json_array_size(rows) == 0)
         return BN_OK; /* a published study has a page of its own */
     bn_string page = { 0 };
-    char *path = bn_path_join(folder, "report.html"), title[256];
-    bn_status st = path ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for a path");
+    char title[256];
     json_t *one = json_pack("[O]", (json_t *)(uintptr_t)device);
     snprintf(title, sizeof title, "How fast on %.120s", json_string_value(json_object_get(device, "name")));
     bn_html_begin(&page, title);
-    bn_string_add(&page, "<p>Binnacle %s, driver ", bn_version());
-    bn_html_text(&page, json_string_value(json_object_get(device, "driver")));
-    bn_string_add(&page, "; all figures: <a href=\"%sbench.json\">bench.json</a>", which > 0 ? "../" : "");
+    bn_html_add(&page, "<p>Binnacle %s, driver %s; all figures: <a href=\"%sbench.json\">bench.json</a>", bn_version(),
+                json_string_value(json_object_get(device, "driver")), which > 0 ? "../" : "");
     for (size_t i = 1; which == 0 && i < json_array_size(devices); i++)
         bn_string_add(&page, ", <a href=\"device-%zu/report.html\">device %zu</a>", i, i);
     bn_string_add(&page, "</p>\n");
-    for (size_t i = 0; i < COUNT(pictures); i++) {
-        char *picture = bn_path_join(folder, pictures[i]);
-        if (picture && access(picture, F_OK) == 0) /* not where nothing could be measured */
+    for (size_t i = 0; i < COUNT(pictures); i++)
+        if (access(bn_path_join(folder, pictures[i]).text, F_OK) == 0) /* not where nothing could be measured */
             bn_string_add(&page, "<figure><img src=\"%s\" alt=\"%s\"></figure>\n", pictures[i],
                           i == 0
                               ? "Operations per second of each kernel under the roof of the device; the table has the "
                                 "shares"
                               : "Time of a step over the size of the grid; the table has the numbers");
-        free(picture);
-    }
-    if (st == BN_OK)
-        st = bn_bench_html(ctx, &page, "Steps: floor is the least time that the device's limits allow", rows,
-                           row_columns, COUNT(row_columns));
+    bn_status st = bn_bench_html(ctx, &page, "Steps: floor is the least time that the device's limits allow", rows,
+                                 row_columns, COUNT(row_columns));
     if (st == BN_OK)
         st = bn_bench_html(ctx, &page, "Limits of the device, measured", one, limit_columns, COUNT(limit_columns));
     bn_html_end(&page);
     if (st == BN_OK)
-        st = page.failed ? bn_fail(ctx, BN_MEMORY, "no memory for a page")
-                         : bn_file_write(ctx, path, bn_string_text(&page), page.bytes);
+        st = page.failed
+                 ? bn_fail(ctx, BN_MEMORY, "no memory for a page")
+                 : bn_file_write(ctx, bn_path_join(folder, "report.html").text, bn_string_text(&page), page.bytes);
     json_decref(one);
     bn_string_clear(&page);
-    free(path);
     return st;
 }
 
@@ -380,25 +374,20 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
     const char *folder = cli->options->run.out;
     const json_t *devices = json_object_get(document, "devices");
     BN_TRY(bn_directory_create(ctx, folder));
-    char *path = bn_path_join(folder, "bench.json"), *text = json_dumps(document, JSON_INDENT(2));
-    bn_status st = path && text ? bn_file_write(ctx, path, text, strlen(text))
-                                : bn_fail(ctx, BN_MEMORY, "no memory for the document");
+    char *text = json_dumps(document, JSON_INDENT(2));
+    const bn_status st = text ? bn_file_write(ctx, bn_path_join(folder, "bench.json").text, text, strlen(text))
+                              : bn_fail(ctx, BN_MEMORY, "no memory for the document");
     free(text);
-    free(path);
-    for (size_t i = 0; st == BN_OK && i < json_array_size(devices); i++) {
+    BN_TRY(st);
+    for (size_t i = 0; i < json_array_size(devices); i++) {
         char name[32];
         snprintf(name, sizeof name, "device-%zu", i);
-        path = bn_path_join(folder, i > 0 ? name : ".");
-        st = path ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for a path");
-        if (st == BN_OK && i > 0)
-            st = bn_directory_create(ctx, path);
-        if (st == BN_OK)
-            st = bn_bench_draw(ctx, path, json_array_get(devices, i));
-        if (st == BN_OK)
-            st = write_page(ctx, path, devices, i);
-        free(path);
+        const bn_path path = bn_path_join(folder, i > 0 ? name : ".");
+        BN_TRY(bn_directory_create(ctx, path.text));
+        BN_TRY(bn_bench_draw(ctx, path.text, json_array_get(devices, i)));
+        BN_TRY(write_page(ctx, path.text, devices, i));
     }
-    return st;
+    return BN_OK;
 }
 
 /* Fails if no row was measured, with the reason of the first one. */

@@ -69,7 +69,7 @@ static bn_status list(const bn_cli *cli, const char *word)
 {
     bn_text_table table = { .columns = 3 };
     const char *names[NAMES] = { NULL };
-    char kept[NAMES][NAME_BYTES], purpose[PURPOSE_BYTES];
+    char kept[NAMES][NAME_BYTES], purpose[PURPOSE_BYTES], size[BN_TEXT_TABLE_CELL];
     size_t count = 0;
     bn_status st = BN_OK;
     for (const bn_embedded *f = bn_embedded_files; f->name && count + 1 < NAMES; f++) {
@@ -80,14 +80,8 @@ static bn_status list(const bn_cli *cli, const char *word)
         describe_purpose(f->text, purpose);
         if (word && !strstr(name, word) && !strstr(purpose, word))
             continue;
-        char(*row)[BN_TEXT_TABLE_CELL] = bn_text_table_row(cli->ctx, &table);
-        if (!row) {
-            st = BN_MEMORY;
-            goto out;
-        }
-        snprintf(row[0], BN_TEXT_TABLE_CELL, "%s", name);
-        describe_size(f->text, row[1]);
-        snprintf(row[2], BN_TEXT_TABLE_CELL, "%s", purpose);
+        describe_size(f->text, size);
+        BN_GO(bn_text_table_add(cli->ctx, &table, "%s\t%s\t%s", name, size, purpose));
     }
     if (table.rows == 0) {
         const char *meant = bn_suggest(word, names);
@@ -106,24 +100,20 @@ static bn_status copy_file(const bn_cli *cli, const bn_embedded *f)
 {
     const char *to = cli->options->run.out ? cli->options->run.out : ".";
     const size_t bytes = f->bytes ? f->bytes : strlen(f->text);
-    char *path = bn_path_join(to, strrchr(f->name, '/') + 1), *there = NULL;
-    size_t there_bytes = 0;
-    bn_status st = BN_OK;
-    if (!path)
-        return bn_fail(cli->ctx, BN_MEMORY, "no memory for the name of a file");
-    if (access(path, F_OK) == 0) {
-        BN_GO(bn_file_read(cli->ctx, path, FILE_MOST, &there, &there_bytes));
-        if (there_bytes != bytes || memcmp(there, f->text, bytes) != 0)
-            st = bn_fail(cli->ctx, BN_IO, "%s is another file than the one that the case needs: name a folder by --out",
-                         path);
-        goto out;
+    const bn_path path = bn_path_join(to, bn_path_last(f->name));
+    if (access(path.text, F_OK) == 0) {
+        char *there = NULL;
+        size_t there_bytes = 0;
+        BN_TRY(bn_file_read(cli->ctx, path.text, FILE_MOST, &there, &there_bytes));
+        const bool same = there_bytes == bytes && memcmp(there, f->text, bytes) == 0;
+        free(there);
+        return same ? BN_OK
+                    : bn_fail(cli->ctx, BN_IO,
+                              "%s is another file than the one that the case needs: name a folder by --out", path.text);
     }
-    BN_GO(bn_file_write(cli->ctx, path, f->text, bytes));
-    fprintf(stderr, "binnacle: %s, which the case names\n", path);
-out:
-    free(there);
-    free(path);
-    return st;
+    BN_TRY(bn_file_write(cli->ctx, path.text, f->text, bytes));
+    fprintf(stderr, "binnacle: %s, which the case names\n", path.text);
+    return BN_OK;
 }
 
 /* The case on stdout, or in the folder --out; the files that it names beside it. */

@@ -54,30 +54,26 @@ static void add_distance(distance *d, double a, double b, size_t at)
 /* a / b, and what differs from nothing is infinitely far from it. */
 static double relative(double a, double b) { return a == 0 ? 0 : b > 0 ? a / b : HUGE_VAL; }
 
-/* One row of the answer, for people and for scripts; `b` may be empty. */
+/* One row of the answer, for people and for scripts; `b` may be empty. share -1: of texts. */
 static bn_status tell(comparison *c, const char *list, const char *name, const char *a, const char *b, double share,
                       const distance *d)
 {
     const bool beyond = share > c->tolerance;
-    char(*row)[BN_TEXT_TABLE_CELL] = bn_text_table_row(c->cli->ctx, &c->rows);
+    char text[BN_SHORT_TEXT] = "";
     json_t *items = json_object_get(c->document, list),
            *item = json_pack("{s:s, s:s, s:s, s:o, s:b}", "name", name, "first", a, "second", b, "relative",
                              bn_json_real(share), "beyond_tolerance", beyond);
-    if (!row || !item || json_array_append_new(items, item) != 0)
+    if (!item || json_array_append_new(items, item) != 0)
         return bn_fail(c->cli->ctx, BN_MEMORY, "no memory to compare %s", name);
     if (d && (json_object_set_new(item, "l1", bn_json_real(relative(d->sum, d->size))) != 0 ||
               json_object_set_new(item, "l2", bn_json_real(sqrt(relative(d->squares, d->size_squares)))) != 0 ||
               json_object_set_new(item, "largest", bn_json_real(d->largest)) != 0))
         return bn_fail(c->cli->ctx, BN_MEMORY, "no memory to compare %s", name);
     c->beyond += beyond;
-    snprintf(row[0], BN_TEXT_TABLE_CELL, "  %.120s", name);
-    snprintf(row[1], BN_TEXT_TABLE_CELL, "%.120s", a);
-    snprintf(row[2], BN_TEXT_TABLE_CELL, "%.120s", b);
-    if (isfinite(share))
-        snprintf(row[3], BN_TEXT_TABLE_CELL, "%.3g%s", share, beyond ? "  beyond the tolerance" : "");
-    else
-        snprintf(row[3], BN_TEXT_TABLE_CELL, "%s", beyond ? "beyond the tolerance" : "");
-    return BN_OK;
+    if (isfinite(share) && share >= 0)
+        snprintf(text, sizeof text, "%.3g%s", share, beyond ? "  " : "");
+    return bn_text_table_add(c->cli->ctx, &c->rows, "  %.120s\t%.120s\t%.120s\t%s%s", name, a, b, text,
+                             beyond ? "beyond the tolerance" : "");
 }
 
 /* Prints what has been told since the last heading; nothing differs: says so. */
@@ -94,12 +90,9 @@ static void print_rows(comparison *c, const char *heading, const char *none)
 /* The keys of a written case as "table.key = value" in fresh memory, a line each. */
 static bn_status read_keys(comparison *c, int which, char **text, char **lines, size_t *count)
 {
-    char *path = bn_path_join(c->folder[which], "case.toml"), *raw = NULL, table[NAME_BYTES] = "", *save = NULL;
+    char *raw = NULL, table[NAME_BYTES] = "", *save = NULL;
     size_t bytes = 0, room, used = 0;
-    bn_status st = path ? bn_file_read(c->cli->ctx, path, FILE_MOST, &raw, &bytes)
-                        : bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a file");
-    free(path);
-    BN_TRY(st);
+    BN_TRY(bn_file_read(c->cli->ctx, bn_path_join(c->folder[which], "case.toml").text, FILE_MOST, &raw, &bytes));
     room = bytes + 1;
     for (size_t i = 0; i < bytes; i++)
         room += raw[i] == '\n' ? NAME_BYTES : 0;
@@ -158,8 +151,6 @@ static bn_status compare_cases(comparison *c)
             BN_GO(
                 tell(c, "case", name, value_of(k ? other : lines[k][i]), value_of(k ? lines[k][i] : other), -1, NULL));
         }
-    for (size_t r = 0; r < c->rows.rows; r++)
-        c->rows.cells[r][3][0] = '\0';
     print_rows(c, "case:", " no key differs");
 out:
     for (int k = 0; k < 2; k++) {
@@ -203,30 +194,23 @@ static bn_status compare_results(comparison *c, json_t *const summary[2])
 /* Tables of both runs. Those that hold texts are compared as such: *texts is true, and *equal says whether they are. */
 static bn_status read_tables(const comparison *c, const char *name, bn_csv_table table[2], bool *texts, bool *equal)
 {
-    char *path[2] = { NULL, NULL }, *text[2] = { NULL, NULL };
+    char *text[2] = { NULL, NULL };
     size_t bytes[2];
     bn_status st = BN_OK;
     *texts = *equal = false;
-    for (int k = 0; k < 2; k++) {
-        if (!(path[k] = bn_path_join(c->folder[k], name))) {
-            st = bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a file");
-            goto out;
-        }
-        BN_GO(bn_file_read(c->cli->ctx, path[k], FILE_MOST, &text[k], &bytes[k]));
-    }
+    for (int k = 0; k < 2; k++)
+        BN_GO(bn_file_read(c->cli->ctx, bn_path_join(c->folder[k], name).text, FILE_MOST, &text[k], &bytes[k]));
     *equal = strcmp(text[0], text[1]) == 0;
     for (int k = 0; k < 2 && st == BN_OK; k++)
-        st = bn_csv_parse(c->cli->ctx, path[k], text[k], &table[k]);
+        st = bn_csv_parse(c->cli->ctx, bn_path_join(c->folder[k], name).text, text[k], &table[k]);
     if (st == BN_IO) {
         bn_error_clear(c->cli->ctx);
         *texts = true;
         st = BN_OK;
     }
 out:
-    for (int k = 0; k < 2; k++) {
-        free(path[k]);
+    for (int k = 0; k < 2; k++)
         free(text[k]);
-    }
     return st;
 }
 
@@ -323,14 +307,14 @@ static bn_status draw_difference(const comparison *c, const char *name, const bn
         snprintf(where, sizeof where, ", z = %.4g m", image->origin[2] + (image->n[2] / 2 + shift) * image->h[2]);
     snprintf(file, sizeof file, "%.120s%s%.120s%s-difference.png", name, name[0] ? "-" : "", a->name, part);
     snprintf(title, sizeof title, "%.120s: second minus first%s", a->name, where);
-    char *path = bn_path_join(c->cli->options->run.out, file);
-    bn_status st = values && path ? BN_OK : bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
+    const bn_path path = bn_path_join(c->cli->options->run.out, file);
+    bn_status st = values ? BN_OK : bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
     for (size_t i = 0; st == BN_OK && i < plane; i++)
         values[i] = bn_vtk_value(b, first + i + component * points) - bn_vtk_value(a, first + i + component * points);
     if (st == BN_OK && image->hexagons && !(halves = bn_frame_half_cells(values, image->n[0], image->n[1])))
         st = bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
     if (st == BN_OK)
-        st = bn_picture_write(c->cli->ctx, path,
+        st = bn_picture_write(c->cli->ctx, path.text,
                               &(bn_picture){ .n = { halves ? 2 * image->n[0] + 1 : image->n[0], image->n[1] },
                                              .origin = { image->origin[0] + (halves ? 0.25 : shift) * image->h[0],
                                                          image->origin[1] + shift * image->h[1] },
@@ -342,9 +326,8 @@ static bn_status draw_difference(const comparison *c, const char *name, const bn
                                              .name = a->name,
                                              .unit = a->unit });
     if (st == BN_OK && !c->cli->options->run.json)
-        printf("%s\n", path);
+        printf("%s\n", path.text);
     free(halves);
-    free(path);
     free(values);
     return st;
 }
@@ -413,30 +396,22 @@ static bn_status each_file(comparison *c, const char *sub, const char *list,
 {
     bn_status st = BN_OK;
     for (int side = 0; side < 2; side++) {
-        char *path = bn_path_join(c->folder[side], sub);
         struct dirent **names = NULL;
-        const int count = path ? scandir(path, &names, NULL, alphasort) : 0;
-        st = path || st != BN_OK ? st : bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a folder");
+        const int count = scandir(bn_path_join(c->folder[side], sub).text, &names, NULL, alphasort);
         for (int i = 0; i < count; i++) {
             char name[2 * NAME_BYTES];
             struct stat info;
-            const size_t length = strlen(names[i]->d_name);
-            const bool table = length > 4 && strcmp(names[i]->d_name + length - 4, ".csv") == 0;
+            const bool table = bn_path_ends(names[i]->d_name, ".csv");
             snprintf(name, sizeof name, "%s%s%.200s", sub, sub[0] ? "/" : "", names[i]->d_name);
             if (st == BN_OK && (strcmp(list, "tables") == 0 ? table : bn_vtk_is_image(names[i]->d_name))) {
-                char *other = bn_path_join(c->folder[1 - side], name);
-                if (!other)
-                    st = bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a file");
-                else if (stat(other, &info) != 0)
+                if (stat(bn_path_join(c->folder[1 - side], name).text, &info) != 0)
                     st = tell(c, list, name, side ? "in the second alone" : "in the first alone", "", HUGE_VAL, NULL);
                 else if (side == 0)
                     st = act(c, sub, name);
-                free(other);
             }
             free(names[i]);
         }
         free(names);
-        free(path);
     }
     return st;
 }
@@ -449,27 +424,19 @@ static bn_status act_table(comparison *c, const char *sub, const char *name)
 
 static bn_status act_image(comparison *c, const char *sub, const char *name)
 {
-    char *path[2] = { bn_path_join(c->folder[0], name), bn_path_join(c->folder[1], name) };
-    bn_status st = path[0] && path[1] ? BN_OK : bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a file");
-    if (st == BN_OK)
-        st = compare_images(c, name + (sub[0] ? strlen(sub) + 1 : 0), (const char *const *)path);
-    for (int k = 0; k < 2; k++)
-        free(path[k]);
-    return st;
+    const bn_path path[2] = { bn_path_join(c->folder[0], name), bn_path_join(c->folder[1], name) };
+    return compare_images(c, name + (sub[0] ? strlen(sub) + 1 : 0),
+                          (const char *const[]){ path[0].text, path[1].text });
 }
 
 static bn_status read_summary(const comparison *c, int which, json_t **out)
 {
-    char *path = bn_path_join(c->folder[which], "summary.json");
+    const bn_path path = bn_path_join(c->folder[which], "summary.json");
     json_error_t error;
-    if (!path)
-        return bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a file");
-    *out = json_load_file(path, 0, &error);
-    const bn_status st = *out ? BN_OK
-                              : bn_fail(c->cli->ctx, BN_IO, "%s is not the folder of a run: %s: %s", c->folder[which],
-                                        path, error.text);
-    free(path);
-    return st;
+    *out = json_load_file(path.text, 0, &error);
+    return *out ? BN_OK
+                : bn_fail(c->cli->ctx, BN_IO, "%s is not the folder of a run: %s: %s", c->folder[which], path.text,
+                          error.text);
 }
 
 static bn_status compare_runs(comparison *c)

@@ -36,38 +36,30 @@ static void paste_text(const bn_device_info *all, size_t count, const bn_device_
 static bn_status print_table(const bn_cli *cli, const bn_device_info *all, size_t count, size_t chosen,
                              const char *reason)
 {
-    static const char *const heads[] = { "",         "#",      "P:D",           "type",
-                                         "--device", "device", "memory",        "largest buffer",
-                                         "copy",     "fp64",   "int64 atomics", "driver" };
-    bn_text_table t = { .columns = sizeof heads / sizeof *heads, .right = 0x1c2 };
-    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(cli->ctx, &t);
-    for (size_t c = 0; cells && c < t.columns; c++)
-        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
-    for (size_t i = 0; cells && i < count; i++) {
+    bn_text_table t = { .columns = 12, .right = 0x1c2 };
+    bn_status st = BN_OK;
+    BN_GO(bn_text_table_add(
+        cli->ctx, &t, "\t#\tP:D\ttype\t--device\tdevice\tmemory\tlargest buffer\tcopy\tfp64\tint64 atomics\tdriver"));
+    for (size_t i = 0; i < count; i++) {
         const bn_device_info *d = &all[i];
-        if ((cells = bn_text_table_row(cli->ctx, &t)) == NULL)
-            break;
-        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", i == chosen ? "*" : "");
-        snprintf(cells[1], BN_TEXT_TABLE_CELL, "%zu", d->index);
-        snprintf(cells[2], BN_TEXT_TABLE_CELL, "%zu:%zu", d->platform_index, d->index_in_platform);
-        snprintf(cells[3], BN_TEXT_TABLE_CELL, "%s", d->cpu ? "cpu" : "gpu");
-        paste_text(all, count, d, cells[4]);
-        bn_text_device(cells[5], d);
-        bn_text_bytes(cells[6], d->bytes);
-        bn_text_bytes(cells[7], d->largest_buffer);
-        bn_text_rate(cells[8], d->bandwidth);
-        snprintf(cells[9], BN_TEXT_TABLE_CELL, "%s", d->fp64 ? "yes" : "no");
-        snprintf(cells[10], BN_TEXT_TABLE_CELL, "%s", d->int64_atomics ? "yes" : "no");
-        snprintf(cells[11], BN_TEXT_TABLE_CELL, "%.100s", d->driver);
+        char name[BN_TEXT_TABLE_CELL], word[BN_SHORT_TEXT], memory[2][BN_SHORT_TEXT], rate[BN_SHORT_TEXT];
+        paste_text(all, count, d, word);
+        bn_text_device(name, d);
+        bn_text_bytes(memory[0], d->bytes);
+        bn_text_bytes(memory[1], d->largest_buffer);
+        bn_text_rate(rate, d->bandwidth);
+        BN_GO(bn_text_table_add(cli->ctx, &t, "%s\t%zu\t%zu:%zu\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.100s",
+                                i == chosen ? "*" : "", d->index, d->platform_index, d->index_in_platform,
+                                d->cpu ? "cpu" : "gpu", word, name, memory[0], memory[1], rate, d->fp64 ? "yes" : "no",
+                                d->int64_atomics ? "yes" : "no", d->driver));
     }
-    if (cells) {
-        bn_text_table_print(&t);
-        printf("* = auto: %s. A GPU before a CPU, then measured copy bandwidth, then compute units times clock.\n"
-               "Details: binnacle devices 0    Bandwidth: --measure    Loader problems: --check\n",
-               reason ? reason : "the rule");
-    }
+    bn_text_table_print(&t);
+    printf("* = auto: %s. A GPU before a CPU, then measured copy bandwidth, then compute units times clock.\n"
+           "Details: binnacle devices 0    Bandwidth: --measure    Loader problems: --check\n",
+           reason ? reason : "the rule");
+out:
     bn_text_table_release(&t);
-    return cells ? BN_OK : BN_MEMORY;
+    return st;
 }
 
 static void print_details(const bn_device_info *d, bool chosen)

@@ -40,9 +40,9 @@ static bn_status draw(const bn_cli *cli, const char *name, const bn_csv_table *t
 {
     char file[NAME_BYTES + 8], title[2 * TEXT_BYTES + NAME_BYTES], source[TEXT_BYTES];
     snprintf(file, sizeof file, "%s.png", name);
-    char *path = bn_path_join(cli->options->run.out, file);
+    const bn_path path = bn_path_join(cli->options->run.out, file);
     double *values = malloc(3 * t->rows * sizeof *values);
-    bn_status st = path && values ? BN_OK : bn_fail(cli->ctx, BN_MEMORY, "no memory for the chart of %s", name);
+    bn_status st = values ? BN_OK : bn_fail(cli->ctx, BN_MEMORY, "no memory for the chart of %s", name);
     if (st != BN_OK)
         goto out;
     for (size_t i = 0; i < 3 * t->rows; i++) /* column by column */
@@ -51,16 +51,15 @@ static bn_status draw(const bn_cli *cli, const char *name, const bn_csv_table *t
     snprintf(title, sizeof title, "%s: %s", name, source);
     const bn_chart_line lines[] = { { "n", values, values + t->rows, t->rows, false, NULL },
                                     { "k", values, values + 2 * t->rows, t->rows, false, NULL } };
-    BN_GO(bn_chart_write(cli->ctx, path,
+    BN_GO(bn_chart_write(cli->ctx, path.text,
                          &(bn_chart){ .title = title,
                                       .x_label = "wavelength [nm]",
                                       .y_label = "n, k",
                                       .log_y = cli->options->log,
                                       .lines = lines,
                                       .count = 2 }));
-    fprintf(stderr, "%s\n", path);
+    fprintf(stderr, "%s\n", path.text);
 out:
-    free(path);
     free(values);
     return st;
 }
@@ -72,13 +71,7 @@ static bn_status tell(const bn_cli *cli, const char *name, const bn_csv_table *t
     const double from = t->values[0], to = t->values[(t->rows - 1) * t->columns];
     take_line(what, t->comments, "", ": refractive");
     take_line(source, t->comments, "Source: ", "\n");
-    char(*row)[BN_TEXT_TABLE_CELL] = bn_text_table_row(cli->ctx, rows);
-    if (!row)
-        return BN_MEMORY;
-    snprintf(row[0], BN_TEXT_TABLE_CELL, "%s", name);
-    snprintf(row[1], BN_TEXT_TABLE_CELL, "%g to %g nm", from, to);
-    snprintf(row[2], BN_TEXT_TABLE_CELL, "%s", source);
-    snprintf(row[3], BN_TEXT_TABLE_CELL, "%s", what);
+    BN_TRY(bn_text_table_add(cli->ctx, rows, "%s\t%g to %g nm\t%s\t%s", name, from, to, source, what));
     json_t *item = json_pack("{s:s, s:f, s:f, s:I, s:s, s:s}", "name", name, "from_nm", from, "to_nm", to, "rows",
                              (json_int_t)t->rows, "what", what, "source", source);
     if (!item || json_array_append_new(list, item) != 0)

@@ -11,11 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
+static bool is_table(const char *name) { return bn_path_ends(name, ".csv"); }
 
 /* What came of all files. */
 typedef struct tally {
@@ -46,7 +42,7 @@ static void plot_file(tally *t, const char *path, bool found)
     bn_status st;
     if (bn_field_file_is(path))
         st = bn_plot_fields(&t->plot, path);
-    else if (ends_with(path, ".csv"))
+    else if (is_table(path))
         st = bn_plot_csv(&t->plot, path);
     else
         st = bn_fail(t->plot.cli->ctx, BN_USAGE,
@@ -73,8 +69,6 @@ static void plot_collection(tally *t, const char *path)
     free(files);
 }
 
-static bool is_table(const char *name) { return ends_with(name, ".csv"); }
-
 /* A file of a run that can be drawn; pieces are with the file that lists them. */
 static int drawable(const struct dirent *e)
 {
@@ -91,45 +85,35 @@ static bool is_again(struct dirent **list, int i, int found)
     bool vtk = false;
     for (int k = 0; k < found; k++)
         vtk = vtk || bn_vtk_is_image(list[k]->d_name);
-    return vtk && ends_with(list[i]->d_name, ".h5");
+    return vtk && bn_path_ends(list[i]->d_name, ".h5");
 }
 
 /* All that can be drawn in a folder, in the order of names. */
-static bn_status plot_folder(tally *t, const char *folder)
+static void plot_folder(tally *t, const char *folder)
 {
     struct dirent **list = NULL;
     const bn_options *o = t->plot.cli->options;
     const int found = scandir(folder, &list, drawable, alphasort);
-    bn_status st = BN_OK;
     for (int i = 0; i < found; i++) {
-        char *path = bn_path_join(folder, list[i]->d_name);
         const bool table = is_table(list[i]->d_name);
-        if (!path)
-            st = bn_fail(t->plot.cli->ctx, BN_MEMORY, "no memory for the files of %s", folder);
-        else if (!is_again(list, i, found) && !(table ? o->animate || o->line : o->overlay && !o->line))
-            plot_file(t, path, true);
-        free(path);
+        if (!is_again(list, i, found) && !(table ? o->animate || o->line : o->overlay && !o->line))
+            plot_file(t, bn_path_join(folder, list[i]->d_name).text, true);
     }
     for (int i = 0; i < found; i++)
         free(list[i]);
     free(list);
-    return st;
 }
 
-static bn_status plot_run(tally *t, const char *path)
+static void plot_run(tally *t, const char *path)
 {
     const size_t before = t->files;
     const bool alone = t->alone;
-    char *fields = bn_path_join(path, "fields");
     t->alone = false;
-    bn_status st = fields ? plot_folder(t, path)
-                          : bn_fail(t->plot.cli->ctx, BN_MEMORY, "no memory for the files of %s", path);
-    st = st == BN_OK ? plot_folder(t, fields) : st;
-    free(fields);
+    plot_folder(t, path);
+    plot_folder(t, bn_path_join(path, "fields").text);
     t->alone = alone;
-    if (st == BN_OK && t->files == before)
+    if (t->files == before)
         count(t, bn_fail(t->plot.cli->ctx, BN_USAGE, "%s: nothing there to plot", path));
-    return st;
 }
 
 bn_status bn_cli_plot(const bn_cli *cli)
@@ -144,8 +128,8 @@ bn_status bn_cli_plot(const bn_cli *cli)
     for (size_t i = 0; i < o->arg_count; i++) {
         const char *path = o->args[i];
         if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-            BN_GO(plot_run(&t, path));
-        else if (ends_with(path, ".pvd"))
+            plot_run(&t, path);
+        else if (bn_path_ends(path, ".pvd"))
             plot_collection(&t, path);
         else
             plot_file(&t, path, false);

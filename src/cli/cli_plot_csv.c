@@ -13,10 +13,9 @@ enum { TABLE_BYTES_MAX = 1 << 28 };
 static bn_status plot_column(bn_plot *p, const char *path, const bn_csv_table *t, const double *x, const double *y,
                              size_t c, const char *name)
 {
-    const char *slash = strrchr(path, '/');
     return bn_plot_add_line(p, &(bn_plot_line){ .path = path,
                                                 .name = name,
-                                                .title = slash ? slash + 1 : path,
+                                                .title = bn_path_last(path),
                                                 .x_label = t->heads[0],
                                                 .y_label = t->heads[c],
                                                 .log_y = p->cli->options->log || strstr(name, "residual") != NULL,

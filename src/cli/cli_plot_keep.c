@@ -1,10 +1,11 @@
 /* cli_plot_keep.c: what `binnacle plot` draws at the end: charts of several runs, and animations. */
 #include "cli/cli_plot.h"
 
-#include "cli/cli_text.h"
+#include "io/file.h"
 #include "plot/png_animation.h"
 #include "run/child.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,22 +28,30 @@ struct bn_plot_movie {
     size_t count;
 };
 
-static const char *base_of(const char *path)
+/* "OUT/STEM-NAME.png" (or what --format says) for a file to be plotted, beside it when there is no --out. */
+static bn_path picture_path(const bn_cli *cli, const char *path, const char *name)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const char *base = bn_path_last(path), *dot = strrchr(base, '.');
+    char clean[TEXT]; /* names of fields may hold what file names should not */
+    bn_path file;
+    snprintf(clean, sizeof clean, "%s", name);
+    for (char *at = clean; *at; at++)
+        *at = (char)(isalnum((unsigned char)*at) || strchr("-_.", *at) ? *at : '_');
+    snprintf(file.text, sizeof file.text, "%.*s-%s.%s", (int)(dot ? (size_t)(dot - base) : strlen(base)), base, clean,
+             cli->options->format ? cli->options->format : "png");
+    return cli->options->run.out ? bn_path_join(cli->options->run.out, file.text) : bn_path_beside(path, file.text);
 }
 
 /* The run that a file belongs to, its folder without fields/, and the time. */
 static char *label_of(const char *path, const char *when)
 {
-    size_t bytes = (size_t)(base_of(path) - path);
+    size_t bytes = (size_t)(bn_path_last(path) - path);
     while (bytes > 0 && path[bytes - 1] == '/')
         bytes--;
     if (bytes > 7 && strncmp(path + bytes - 7, "/fields", 7) == 0)
         bytes -= 7;
     if (bytes == 0) {
-        path = base_of(path);
+        path = bn_path_last(path);
         bytes = strlen(path);
     }
     const size_t room = bytes + (when ? strlen(when) : 0) + sizeof ", ";
@@ -63,20 +72,16 @@ static bn_status draw(const bn_plot *p, const char *to, const bn_chart *chart)
 bn_status bn_plot_add_line(bn_plot *p, const bn_plot_line *l)
 {
     const char *file = p->cli->options->line ? "line"
-                                             : base_of(l->path); /* files of several times have several names */
+                                             : bn_path_last(l->path); /* files of several times have several names */
     if (!p->cli->options->overlay) {
-        char *to = NULL;
-        BN_TRY(bn_cli_plot_name(p->cli, l->path, l->name, &to));
         const bn_chart_line line = { .label = l->y_label, .x = l->x, .y = l->y, .count = l->count };
-        const bn_status st = draw(p, to,
-                                  &(bn_chart){ .title = l->title,
-                                               .x_label = l->x_label,
-                                               .y_label = l->y_label,
-                                               .log_y = l->log_y,
-                                               .lines = &line,
-                                               .count = 1 });
-        free(to);
-        return st;
+        return draw(p, picture_path(p->cli, l->path, l->name).text,
+                    &(bn_chart){ .title = l->title,
+                                 .x_label = l->x_label,
+                                 .y_label = l->y_label,
+                                 .log_y = l->log_y,
+                                 .lines = &line,
+                                 .count = 1 });
     }
     bn_plot_chart *c = NULL;
     for (size_t i = 0; i < p->chart_count; i++)
@@ -118,21 +123,17 @@ bn_status bn_plot_add_line(bn_plot *p, const bn_plot_line *l)
 static bn_status draw_chart(const bn_plot *p, const bn_plot_chart *c)
 {
     bn_chart_line lines[LINES];
-    char *to = NULL;
     for (size_t i = 0; i < c->count; i++)
         lines[i] = (bn_chart_line){
             .label = c->label[i], .x = c->x[i], .y = c->x[i] + c->points[i], .count = c->points[i]
         };
-    BN_TRY(bn_cli_plot_name(p->cli, c->file, c->name, &to));
-    const bn_status st = draw(p, to,
-                              &(bn_chart){ .title = c->title,
-                                           .x_label = c->x_label,
-                                           .y_label = c->y_label,
-                                           .log_y = c->log_y,
-                                           .lines = lines,
-                                           .count = c->count });
-    free(to);
-    return st;
+    return draw(p, picture_path(p->cli, c->file, c->name).text,
+                &(bn_chart){ .title = c->title,
+                             .x_label = c->x_label,
+                             .y_label = c->y_label,
+                             .log_y = c->log_y,
+                             .lines = lines,
+                             .count = c->count });
 }
 
 /* The movie of an array, which begins with its first frame. */
@@ -155,7 +156,7 @@ static bn_plot_movie *movie_of(bn_plot *p, const char *path, const char *name, c
     if (out)
         snprintf(m->folder, PATH, "%s/", out);
     else
-        snprintf(m->folder, PATH, "%.*s", (int)(base_of(path) - path), path);
+        snprintf(m->folder, PATH, "%.*s", (int)(bn_path_last(path) - path), path);
     for (char *at = m->name; *at; at++)
         *at = strchr(" /%", *at) ? '_' : *at;
     return m;
@@ -163,19 +164,16 @@ static bn_plot_movie *movie_of(bn_plot *p, const char *path, const char *name, c
 
 bn_status bn_plot_add_picture(bn_plot *p, const char *path, const char *name, bn_picture *picture)
 {
-    char *to = NULL;
     if (!p->cli->options->animate) {
-        BN_TRY(bn_cli_plot_name(p->cli, path, name, &to));
-        const bn_status st = bn_picture_write(p->cli->ctx, to, picture);
-        if (st == BN_OK)
-            printf("%s\n", to);
-        free(to);
-        return st;
+        const bn_path to = picture_path(p->cli, path, name);
+        BN_TRY(bn_picture_write(p->cli->ctx, to.text, picture));
+        printf("%s\n", to.text);
+        return BN_OK;
     }
     char own[TEXT]; /* a file with all times has movies of its own */
     const char *end = strrchr(path, '.');
     const bool all_times = end && strcmp(end, ".nc") == 0;
-    snprintf(own, sizeof own, "%.*s%s%.100s", all_times ? (int)(end - base_of(path)) : 0, base_of(path),
+    snprintf(own, sizeof own, "%.*s%s%.100s", all_times ? (int)(end - bn_path_last(path)) : 0, bn_path_last(path),
              all_times ? "-" : "", name);
     bn_plot_movie *m = movie_of(p, path, own, picture);
     char **more = m ? realloc(m->frames, (m->count + 1) * sizeof *more) : NULL;

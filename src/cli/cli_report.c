@@ -129,16 +129,16 @@ static bn_status measure_solver(const bn_cli *cli, const bn_device_info *info, c
 static bn_status take_logs(bn_context *ctx, const char *folder, json_t *logs)
 {
     bn_status st = BN_OK;
-    char path[4096], text[LOG_BYTES_MAX + 1];
+    char text[LOG_BYTES_MAX + 1];
     DIR *dir = opendir(folder);
     if (!dir)
         return bn_fail(ctx, BN_IO, "%s: %s", folder, strerror(errno));
     for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
         const char *suffix = strrchr(e->d_name, '.');
-        if (e->d_name[0] == '.' || !suffix ||
-            snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= (int)sizeof path)
+        const bn_path path = bn_path_join(folder, e->d_name);
+        if (e->d_name[0] == '.' || !suffix)
             continue;
-        FILE *f = strcmp(suffix, ".log") == 0 ? fopen(path, "r") : NULL;
+        FILE *f = strcmp(suffix, ".log") == 0 ? fopen(path.text, "r") : NULL;
         if (f) {
             text[fread(text, 1, LOG_BYTES_MAX, f)] = '\0';
             fclose(f);
@@ -146,8 +146,8 @@ static bn_status take_logs(bn_context *ctx, const char *folder, json_t *logs)
             if (text[0] && st == BN_OK && json_object_set_new(logs, e->d_name, bn_json_text(text)) != 0)
                 st = bn_fail(ctx, BN_MEMORY, "no memory for the report");
         }
-        if (unlink(path) != 0 && st == BN_OK)
-            st = bn_fail(ctx, BN_IO, "%s: %s", path, strerror(errno));
+        if (unlink(path.text) != 0 && st == BN_OK)
+            st = bn_fail(ctx, BN_IO, "%s: %s", path.text, strerror(errno));
     }
     closedir(dir);
     return st;
@@ -193,18 +193,14 @@ static void print_outcome(const json_t *devices, const char *path)
 /* Measuring takes a minute or more: whether the file can be made there is asked before. */
 static bn_status check_place(bn_context *ctx, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char folder[4096] = ".";
-    if (slash &&
-        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path) >= (int)sizeof folder)
-        return bn_fail(ctx, BN_IO, "%s: the path is too long", path);
-    return access(folder, W_OK) == 0 ? BN_OK : bn_fail(ctx, BN_IO, "%s: %s", path, strerror(errno));
+    return access(bn_path_folder(path).text, W_OK) == 0 ? BN_OK : bn_fail(ctx, BN_IO, "%s: %s", path, strerror(errno));
 }
 
 bn_status bn_cli_report(const bn_cli *cli, const bn_device_info *all, const size_t *indices, size_t count)
 {
     const char *temporary = getenv("TMPDIR"), *path = cli->options->report;
-    char folder[4096], date[32];
+    char date[32];
+    bn_path folder = bn_path_join(temporary && temporary[0] ? temporary : "/tmp", "binnacle-report-XXXXXX");
     struct utsname system;
     const time_t now = time(NULL);
     struct tm utc;
@@ -212,20 +208,16 @@ bn_status bn_cli_report(const bn_cli *cli, const bn_device_info *all, const size
     bn_status st = BN_OK;
     json_t *devices = NULL, *document = NULL;
     BN_TRY(check_place(cli->ctx, path));
-    devices = json_array();
-    if (snprintf(folder, sizeof folder, "%s/binnacle-report-XXXXXX", temporary && temporary[0] ? temporary : "/tmp") >=
-            (int)sizeof folder ||
-        !mkdtemp(folder)) {
-        json_decref(devices);
+    if (!mkdtemp(folder.text))
         return bn_fail(cli->ctx, BN_IO, "no folder for the report's programs: %s", strerror(errno));
-    }
-    if (setenv("BINNACLE_PROGRAMS", folder, 1) != 0 || setenv("BINNACLE_CACHE", "off", 1) != 0 || uname(&system) != 0 ||
-        !gmtime_r(&now, &utc) || strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0) {
+    devices = json_array();
+    if (setenv("BINNACLE_PROGRAMS", folder.text, 1) != 0 || setenv("BINNACLE_CACHE", "off", 1) != 0 ||
+        uname(&system) != 0 || !gmtime_r(&now, &utc) || strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0) {
         st = bn_fail(cli->ctx, BN_IO, "the report can't be begun: %s", strerror(errno));
         goto out;
     }
     for (size_t i = 0; i < count; i++)
-        BN_GO(report_device(cli, &all[indices[i]], folder, devices));
+        BN_GO(report_device(cli, &all[indices[i]], folder.text, devices));
     document = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O}", "binnacle", bn_version(), "date", date, "system",
                          system.sysname, "release", system.release, "machine", system.machine, "devices", devices);
     text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
@@ -236,8 +228,8 @@ bn_status bn_cli_report(const bn_cli *cli, const bn_device_info *all, const size
     BN_GO(bn_file_write(cli->ctx, path, text, strlen(text)));
     print_outcome(devices, path);
 out:
-    if (rmdir(folder) != 0)
-        bn_log(cli->ctx, BN_LOG_DEBUG, "%s: %s", folder, strerror(errno));
+    if (rmdir(folder.text) != 0)
+        bn_log(cli->ctx, BN_LOG_DEBUG, "%s: %s", folder.text, strerror(errno));
     free(text);
     json_decref(document);
     json_decref(devices);

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "io/file.h"
 #include "run/child.h"
+#include "sim/solver.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,22 +27,11 @@ typedef struct lane {
     char device[16];
 } lane;
 
-static double seconds_now(void)
+bn_path bn_sweep_path(const bn_sweep *s, size_t point, const char *name)
 {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-char *bn_sweep_path(const bn_sweep *s, size_t point, const char *name)
-{
-    char folder[64];
-    snprintf(folder, sizeof folder, "points/%04zu", point + 1);
-    char *at = bn_path_join(s->out, folder), *path = at && name ? bn_path_join(at, name) : NULL;
-    if (!name)
-        return at;
-    free(at);
-    return path;
+    char below[256];
+    snprintf(below, sizeof below, "points/%04zu%s%s", point + 1, name[0] ? "/" : "", name);
+    return bn_path_join(s->out, below);
 }
 
 /* What a point is, as texts for --set: its keys and what the command line sets; free() the list. */
@@ -103,15 +93,14 @@ static bn_status describe(const bn_sweep *s, json_t **out)
 /* A new folder gets the description; in one that has it, it must be the same. */
 static bn_status open_folder(const bn_sweep *s)
 {
-    char *path = bn_path_join(s->out, "sweep.json"), *text = NULL;
+    const bn_path path = bn_path_join(s->out, "sweep.json");
+    char *text = NULL;
     json_t *wanted = NULL, *there = NULL;
     struct stat info;
     bn_status st = BN_OK;
-    if (!path)
-        return bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the name of a file");
     BN_GO(describe(s, &wanted));
-    if (stat(path, &info) == 0 && !s->cli->options->run.force) {
-        there = json_load_file(path, 0, NULL);
+    if (stat(path.text, &info) == 0 && !s->cli->options->run.force) {
+        there = json_load_file(path.text, 0, NULL);
         if (!there || !json_equal(there, wanted))
             st = bn_fail(s->cli->ctx, BN_IO,
                          "%s holds another sweep (its case or --vary, --set, --zip, --optimize differ): --out names "
@@ -125,10 +114,9 @@ static bn_status open_folder(const bn_sweep *s)
         st = bn_fail(s->cli->ctx, BN_MEMORY, "no memory to describe a sweep");
         goto out;
     }
-    BN_GO(bn_file_write(s->cli->ctx, path, text, strlen(text)));
+    BN_GO(bn_file_write(s->cli->ctx, path.text, text, strlen(text)));
 out:
     free(text);
-    free(path);
     json_decref(wanted);
     json_decref(there);
     return st;
@@ -137,11 +125,9 @@ out:
 /* What a point's run left, if it came to an end. */
 static bool finished(bn_sweep *s, size_t point)
 {
-    char *path = bn_sweep_path(s, point, "summary.json");
-    json_t *summary = path ? json_load_file(path, 0, NULL) : NULL;
+    json_t *summary = json_load_file(bn_sweep_path(s, point, "summary.json").text, 0, NULL);
     const char *status = json_string_value(json_object_get(summary, "status"));
     const bool good = status && strcmp(status, "success") == 0;
-    free(path);
     if (!good) {
         json_decref(summary);
         return false;
@@ -157,13 +143,13 @@ static bn_status start(const bn_sweep *s, lane *l)
     char texts[BN_SWEEP_AXES][BN_SWEEP_TEXT], steps[32];
     size_t count, n = 0;
     const char **list = settings(s, l->point, texts, &count), **arguments = calloc(2 * count + 24, sizeof *arguments);
-    char *folder = bn_sweep_path(s, l->point, NULL);
+    const bn_path folder = bn_sweep_path(s, l->point, "");
     bn_status st = BN_OK;
-    if (!list || !arguments || !folder) {
+    if (!list || !arguments) {
         st = bn_fail(s->cli->ctx, BN_MEMORY, "no memory to start point %zu", l->point + 1);
         goto out;
     }
-    const char *const fixed[] = { s->cli->program, "run", o->args[0], "--quiet", "--force", "--out", folder };
+    const char *const fixed[] = { s->cli->program, "run", o->args[0], "--quiet", "--force", "--out", folder.text };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         arguments[n++] = fixed[i];
     if (o->run.reference)
@@ -180,9 +166,8 @@ static bn_status start(const bn_sweep *s, lane *l)
     for (size_t i = 0; i < count; i++)
         arguments[n++] = "--set", arguments[n++] = list[i];
     BN_GO(bn_child_start(s->cli->ctx, arguments, BN_CHILD_ERRORS, &l->child));
-    l->begin = seconds_now();
+    l->begin = bn_seconds_now();
 out:
-    free(folder);
     free(arguments);
     free(list);
     return st;
@@ -212,9 +197,9 @@ static void print_progress(const bn_sweep *s, const lane *l, size_t done, double
     for (size_t a = 0; a < s->axis_count && at < sizeof values; a++)
         at += (size_t)snprintf(values + at, sizeof values - at, "%s%s = %s", a ? ", " : "", s->axis[a].key,
                                s->axis[a].text[bn_sweep_index(s, l->point, a)]);
-    bn_text_seconds(left, (seconds_now() - begin) / (double)(done - before) * (double)(s->points - done));
+    bn_text_seconds(left, (bn_seconds_now() - begin) / (double)(done - before) * (double)(s->points - done));
     fprintf(stderr, "%zu of %zu  %s  %s%.1f s, %s left\n", done, s->points, values,
-            s->reason[l->point] ? "failed, " : "", seconds_now() - l->begin, left);
+            s->reason[l->point] ? "failed, " : "", bn_seconds_now() - l->begin, left);
 }
 
 /* Takes the end of a point's process. */
@@ -230,7 +215,7 @@ static bn_status run_points(bn_sweep *s, lane *lanes, size_t lane_count)
 {
     size_t next = 0, done = 0, running = 0;
     bn_child children[AT_ONCE];
-    const double begin = seconds_now();
+    const double begin = bn_seconds_now();
     for (size_t p = 0; p < s->points; p++)
         done += !s->cli->options->run.force && finished(s, p);
     const size_t before = done;
@@ -312,7 +297,7 @@ bn_status bn_cli_sweep(const bn_cli *cli)
     lane lanes[AT_ONCE] = { 0 };
     size_t lane_count = 0, failed = 0;
     char out[4096];
-    const char *file = cli->options->args[0], *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    const char *name = bn_path_last(cli->options->args[0]);
     bn_status st = BN_OK;
     snprintf(out, sizeof out, "%.*s.sweep", (int)strcspn(name, "."), name);
     s.out = cli->options->run.out ? cli->options->run.out : out;

@@ -3,6 +3,7 @@
 #define BN_CLI_SWEEP_H
 
 #include "cli/options.h"
+#include "io/file.h"
 #include "output/json_text.h"
 
 enum { BN_SWEEP_AXES = 6, BN_SWEEP_TEXT = 256, BN_SWEEP_VALUES = 100000 };
@@ -37,8 +38,8 @@ BN_CHECKED bn_status bn_sweep_axes(bn_sweep *);
 BN_CHECKED bn_status bn_sweep_add(const bn_sweep *, bn_sweep_axis *, const char *text, size_t bytes, double number);
 /* Which value of an axis a point has: the last axis runs fastest; with --zip all run together. */
 size_t bn_sweep_index(const bn_sweep *, size_t point, size_t axis);
-/* A file in the folder of a point, NULL: the folder; free() it. */
-char *bn_sweep_path(const bn_sweep *, size_t point, const char *name);
+/* A file in the folder of a point; "": the folder. */
+bn_path bn_sweep_path(const bn_sweep *, size_t point, const char *name);
 /* Writes sweep.csv, a chart for each result and report.html with links to the points, and prints their names. */
 BN_CHECKED bn_status bn_sweep_write(const bn_sweep *);
 /* The names of some results in one text. */

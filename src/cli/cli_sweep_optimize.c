@@ -133,27 +133,20 @@ static bn_status run_part(search *of, nlopt_algorithm algorithm, size_t evaluati
 static bn_status write_best(const bn_sweep *s)
 {
     size_t best = 0, bytes = 0;
-    char *from = NULL, *to = NULL, *text = NULL;
-    bn_status st = BN_OK;
+    char *text = NULL;
+    const bn_path to = bn_path_join(s->out, "best.toml");
     if (!bn_sweep_best(s, &best))
         return BN_OK;
-    if (!(from = bn_sweep_path(s, best, "case.toml")) || !(to = bn_path_join(s->out, "best.toml"))) {
-        st = bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the names of files");
-        goto out;
-    }
-    BN_GO(bn_file_read(s->cli->ctx, from, 1 << 26, &text, &bytes));
-    BN_GO(bn_file_write(s->cli->ctx, to, text, bytes));
-    if (s->cli->options->run.json)
-        goto out;
+    BN_TRY(bn_file_read(s->cli->ctx, bn_sweep_path(s, best, "case.toml").text, 1 << 26, &text, &bytes));
+    const bn_status st = bn_file_write(s->cli->ctx, to.text, text, bytes);
+    free(text);
+    if (st != BN_OK || s->cli->options->run.json)
+        return st;
     printf("%s: %.9g", s->most ? "largest" : "smallest", bn_sweep_goal(s, best));
     for (size_t a = 0; a < s->axis_count; a++)
         printf("%s%s = %s", a ? ", " : " at ", s->axis[a].key, s->axis[a].text[best]);
-    printf(" (evaluation %zu of %zu)\n%s\n", best + 1, s->points, to);
-out:
-    free(text);
-    free(from);
-    free(to);
-    return st;
+    printf(" (evaluation %zu of %zu)\n%s\n", best + 1, s->points, to.text);
+    return BN_OK;
 }
 
 bn_status bn_sweep_optimize(bn_sweep *s)

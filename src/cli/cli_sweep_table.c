@@ -259,10 +259,11 @@ static void label(char out[2 * NAME_BYTES], const char *name, const char *unit)
 /* sweep.csv: the keys, the results, and why a point has none. */
 static bn_status write_table(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t count)
 {
-    char *text = NULL, *path = bn_path_join(s->out, "sweep.csv"), head[2 * NAME_BYTES];
+    const bn_path path = bn_path_join(s->out, "sweep.csv");
+    char *text = NULL, head[2 * NAME_BYTES];
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    bn_status st = path && to ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the table of a sweep");
+    bn_status st = to ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the table of a sweep");
     for (size_t a = 0; st == BN_OK && a < s->axis_count; a++) {
         label(head, s->axis[a].key, s->axis[a].unit);
         fprintf(to, "%s,", head);
@@ -293,11 +294,10 @@ static bn_status write_table(const bn_sweep *s, char names[RESULTS][NAME_BYTES],
     if (to && fclose(to) != 0 && st == BN_OK)
         st = bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the table of a sweep");
     if (st == BN_OK)
-        st = bn_file_write(s->cli->ctx, path, text, bytes);
+        st = bn_file_write(s->cli->ctx, path.text, text, bytes);
     if (st == BN_OK && !s->cli->options->run.json)
-        printf("%s\n", path);
+        printf("%s\n", path.text);
     free(text);
-    free(path);
     return st;
 }
 
@@ -335,9 +335,7 @@ static bn_status draw_map(const bn_sweep *s, const char *path, const char *name,
     snprintf(title, sizeof title, "%.120s over %.120s (across) and %.120s", name, x->key, y->key);
     bn_string_add(page, "<figure>\n<img src=\"");
     bn_html_address(page, name);
-    bn_string_add(page, ".png\" alt=\"Map of ");
-    bn_html_text(page, title);
-    bn_string_add(page, "\">\n</figure>\n");
+    bn_html_add(page, ".png\" alt=\"Map of %s\">\n</figure>\n", title);
     return bn_picture_write(s->cli->ctx, path,
                             &(bn_picture){ .n = { (uint32_t)x->count, (uint32_t)y->count },
                                            .origin = { x->number[0], y->number[0] },
@@ -354,9 +352,10 @@ static bn_status draw_map(const bn_sweep *s, const char *path, const char *name,
 /* The result that is sought over the evaluations, and the best so far. */
 static bn_status draw_convergence(const bn_sweep *s, bn_string *page)
 {
-    char *path = bn_path_join(s->out, "convergence.png"), y[2 * NAME_BYTES];
+    const bn_path path = bn_path_join(s->out, "convergence.png");
+    char y[2 * NAME_BYTES];
     double *values = calloc(3 * s->points, sizeof *values), *best = values + s->points, *x = best + s->points;
-    bn_status st = path && values ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory to draw %s", s->goal);
+    bn_status st = values ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory to draw %s", s->goal);
     for (size_t p = 0; st == BN_OK && p < s->points; p++) {
         values[p] = bn_sweep_goal(s, p);
         best[p] = p == 0 ? values[p] : s->most ? fmax(best[p - 1], values[p]) : fmin(best[p - 1], values[p]);
@@ -368,12 +367,11 @@ static bn_status draw_convergence(const bn_sweep *s, bn_string *page)
     const bn_chart chart = { .title = s->goal, .x_label = "evaluation", .y_label = y, .lines = lines, .count = 2 };
     if (st == BN_OK) {
         bn_html_chart(page, &chart);
-        st = bn_chart_write(s->cli->ctx, path, &chart);
+        st = bn_chart_write(s->cli->ctx, path.text, &chart);
     }
     if (st == BN_OK && !s->cli->options->run.json)
-        printf("%s\n", path);
+        printf("%s\n", path.text);
     free(values);
-    free(path);
     return st;
 }
 
@@ -389,21 +387,20 @@ static bn_status draw(const bn_sweep *s, const char *name, bn_string *page)
     if (s->points < 2 || (!map && lines > LINES))
         return BN_OK;
     snprintf(file, sizeof file, "%.120s.png", name);
-    char *path = bn_path_join(s->out, file);
+    const bn_path path = bn_path_join(s->out, file);
     double *values = calloc(s->points, sizeof *values);
-    bn_status st = path && values ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
+    bn_status st = values ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
     size_t there = 0;
     for (size_t p = 0; st == BN_OK && p < s->points; p++) {
         values[p] = bn_json_number(json_object_get(s->summary[p], "results"), name);
         there += isfinite(values[p]);
     }
     if (st == BN_OK && there >= 2) {
-        st = map ? draw_map(s, path, name, values, page) : draw_lines(s, path, name, values, page);
+        st = map ? draw_map(s, path.text, name, values, page) : draw_lines(s, path.text, name, values, page);
         if (st == BN_OK && !s->cli->options->run.json)
-            printf("%s\n", path);
+            printf("%s\n", path.text);
     }
     free(values);
-    free(path);
     return st;
 }
 
@@ -436,31 +433,25 @@ static bn_status print_json(const bn_sweep *s)
 /* A point in the report: its keys, its results, and the page of its run or why there is none. */
 static void add_point(const bn_sweep *s, size_t p, char names[RESULTS][NAME_BYTES], size_t count, bn_string *page)
 {
-    char *path = bn_sweep_path(s, p, "report.html");
     bn_string_add(page, "<tr><td>");
-    if (path && access(path, F_OK) == 0)
+    if (access(bn_sweep_path(s, p, "report.html").text, F_OK) == 0)
         bn_string_add(page, "<a href=\"points/%04zu/report.html\">point %zu</a>", p + 1, p + 1);
     bn_string_add(page, "</td>");
-    for (size_t a = 0; a < s->axis_count; a++) {
-        bn_string_add(page, "<th scope=\"row\">");
-        bn_html_text(page, s->axis[a].text[bn_sweep_index(s, p, a)]);
-        bn_string_add(page, "</th>");
-    }
+    for (size_t a = 0; a < s->axis_count; a++)
+        bn_html_add(page, "<th scope=\"row\">%s</th>", s->axis[a].text[bn_sweep_index(s, p, a)]);
     for (size_t i = 0; i < count; i++) {
         bn_string_add(page, "<td>");
         bn_html_number(page, bn_json_number(json_object_get(s->summary[p], "results"), names[i]));
         bn_string_add(page, "</td>");
     }
-    bn_string_add(page, "<td>");
-    bn_html_text(page, s->reason[p]);
-    bn_string_add(page, "</td></tr>\n");
-    free(path);
+    bn_html_add(page, "<td>%s</td></tr>\n", s->reason[p]);
 }
 
 static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t count, bn_string *page,
                               bn_string *charts)
 {
-    char head[2 * NAME_BYTES], *path = bn_path_join(s->out, "report.html");
+    const bn_path path = bn_path_join(s->out, "report.html");
+    char head[2 * NAME_BYTES];
     bn_html_heading(page, "Points");
     bn_string_add(page,
                   "<p>%zu of %zu; all: <a href=\"sweep.csv\">sweep.csv</a></p>\n<div class=\"wide\">\n<table>\n<tr><th "
@@ -469,9 +460,7 @@ static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES]
     for (size_t i = 0; i < s->axis_count + count; i++) { /* values of keys have their units with them */
         const bool key = i < s->axis_count;
         label(head, key ? s->axis[i].key : names[i - s->axis_count], key ? "" : unit_of(s, names[i - s->axis_count]));
-        bn_string_add(page, "<th scope=\"col\">");
-        bn_html_text(page, head);
-        bn_string_add(page, "</th>");
+        bn_html_add(page, "<th scope=\"col\">%s</th>", head);
     }
     bn_string_add(page, "<th scope=\"col\">why it failed</th></tr>\n");
     for (size_t p = 0; p < s->points && p < ROWS_SHOWN; p++)
@@ -480,12 +469,11 @@ static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES]
     bn_html_heading(page, "Charts");
     bn_string_add(page, "<div class=\"charts\">\n%s</div>\n", bn_string_text(charts));
     bn_html_end(page);
-    bn_status st = path && !page->failed && !charts->failed
-                       ? bn_file_write(s->cli->ctx, path, bn_string_text(page), page->bytes)
+    bn_status st = !page->failed && !charts->failed
+                       ? bn_file_write(s->cli->ctx, path.text, bn_string_text(page), page->bytes)
                        : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the report of a sweep");
     if (st == BN_OK && !s->cli->options->run.json)
-        printf("%s\n", path);
-    free(path);
+        printf("%s\n", path.text);
     return st;
 }
 

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,23 @@ char (*bn_text_table_row(bn_context *ctx, bn_text_table *t))[BN_TEXT_TABLE_CELL]
     }
     memset(t->cells[t->rows], 0, sizeof *t->cells);
     return t->cells[t->rows++];
+}
+
+bn_status bn_text_table_add(bn_context *ctx, bn_text_table *t, const char *format, ...)
+{
+    char line[BN_TEXT_TABLE_COLUMNS * BN_TEXT_TABLE_CELL];
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, t);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    const char *at = line;
+    for (size_t c = 0; cells && c < t->columns; c++) {
+        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%.*s", (int)strcspn(at, "\t"), at);
+        at += strcspn(at, "\t");
+        at += *at == '\t';
+    }
+    return cells ? BN_OK : BN_MEMORY;
 }
 
 /* Characters of a UTF-8 text: bytes that continue one do not count. */
@@ -141,24 +159,5 @@ bn_status bn_json_print(const bn_cli *cli, json_t *document)
     if (failed && !ferror(stdout))
         return bn_fail(cli->ctx, BN_MEMORY, "no memory to print the JSON document");
     putchar('\n');
-    return BN_OK;
-}
-
-bn_status bn_cli_plot_name(const bn_cli *cli, const char *path, const char *name, char **out)
-{
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
-    size_t stem = dot ? (size_t)(dot - base) : strlen(base), folder = (size_t)(base - path);
-    const char *to = cli->options->run.out;
-    const char *end = cli->options->format ? cli->options->format : "png";
-    size_t room = (to ? strlen(to) + 1 : folder) + stem + strlen(name) + strlen(end) + sizeof "-.";
-    *out = malloc(room);
-    if (!*out)
-        return bn_fail(cli->ctx, BN_MEMORY, "no memory for the name of a picture of %s", path);
-    int n = to ? snprintf(*out, room, "%s/", to) : snprintf(*out, room, "%.*s", (int)folder, path);
-    size_t at = (size_t)n;
-    at += (size_t)snprintf(*out + at, room - at, "%.*s-", (int)stem, base);
-    for (; *name; name++) /* names of fields may hold what file names should not */
-        (*out)[at++] = (char)(isalnum((unsigned char)*name) || strchr("-_.", *name) ? *name : '_');
-    snprintf(*out + at, room - at, ".%s", end);
     return BN_OK;
 }

@@ -18,6 +18,8 @@ typedef struct bn_text_table {
 
 /* Adds an empty row; its cells are valid until the next call. NULL: bn_fail reported a lack of memory. */
 char (*bn_text_table_row(bn_context *, bn_text_table *))[BN_TEXT_TABLE_CELL];
+/* Adds a row, printf-like, its cells parted by tabs. */
+BN_CHECKED bn_status bn_text_table_add(bn_context *, bn_text_table *, const char *format, ...) BN_PRINTF(3, 4);
 void bn_text_table_print(const bn_text_table *);
 void bn_text_table_release(bn_text_table *);
 
@@ -35,8 +37,5 @@ double bn_json_number(const json_t *object, const char *key);
 json_t *bn_cli_device_json(const bn_device_info *, bool chosen);
 /* Prints the command's document on stdout and releases it; NULL: there was no memory to make it. */
 BN_CHECKED bn_status bn_json_print(const bn_cli *, json_t *document);
-
-/* "OUT/STEM-NAME.png" (or what --format says) for a file to be plotted, beside it when there is no --out; free() it. */
-BN_CHECKED bn_status bn_cli_plot_name(const bn_cli *, const char *path, const char *name, char **out);
 
 #endif

@@ -412,12 +412,12 @@ bn_status bn_cli_tune(const bn_cli *cli)
     }
     t.device = &devices[index];
     t.kernels = calloc(BN_TUNE_KERNELS, sizeof *t.kernels);
-    t.out = o->run.out ? strdup(o->run.out) : bn_output_dir_default(bn_case_path(c), ".tune");
-    if (!t.kernels || !t.out) {
+    t.out = o->run.out ? bn_path_join("", o->run.out) : bn_output_dir_default(bn_case_path(c), ".tune");
+    if (!t.kernels) {
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the times of %d kernels", (int)BN_TUNE_KERNELS);
         goto out;
     }
-    BN_GO(bn_directory_create(cli->ctx, t.out));
+    BN_GO(bn_directory_create(cli->ctx, t.out.text));
     BN_GO(sweep(&t, c));
     BN_GO(bn_tune_write(&t));
     BN_GO(store(&t));
@@ -426,6 +426,5 @@ out:
     bn_child_release(&t.child);
     bn_case_destroy(&c);
     free(t.kernels);
-    free(t.out);
     return st;
 }

@@ -4,6 +4,7 @@
 #define BN_CLI_TUNE_H
 
 #include "cli/options.h"
+#include "io/file.h"
 #include "run/child.h"
 #include "sim/solver.h"
 
@@ -112,7 +113,7 @@ typedef struct bn_tune {
     double seconds, default_step, tuned_step; /* the whole sweep; a step with default and chosen shapes */
     bool no_gain;                             /* the step is slower with the fastest shapes: the default ones stay */
     size_t tried, wrong, failed;
-    char *out; /* folder */
+    bn_path out; /* folder */
 } bn_tune;
 
 /* Adds a time of an OK candidate, and reads what they say. */

@@ -53,34 +53,25 @@ static bn_status add_rows(bn_context *ctx, bn_text_table *table, const bn_tune_k
             const bn_tune_candidate *s = &k->shapes[i];
             if (s->verdict != BN_TUNE_OK || rank_of(k, i) != rank || (rank >= BEST_SHOWN && i > 0 && i != k->best))
                 continue;
-            char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, table), time[32];
-            if (!cells)
-                return BN_MEMORY;
-            snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", k->info.name);
-            shape_text(cells[1], s->side);
+            char shape[48], time[32], range[32] = "";
+            shape_text(shape, s->side);
             time_text(time, bn_tune_median(s));
-            snprintf(cells[2], BN_TEXT_TABLE_CELL, "%s", time);
             if (s->count > 1)
-                snprintf(cells[3], BN_TEXT_TABLE_CELL, "%.0f %%", 100 * bn_tune_range(s));
-            snprintf(cells[4], BN_TEXT_TABLE_CELL, "%+.0f %%",
-                     100 * (bn_tune_median(&k->shapes[0]) / bn_tune_median(s) - 1));
-            snprintf(cells[5], BN_TEXT_TABLE_CELL, "%s%s%s",
-                     i == k->best ? "*"
-                     : s->tied    ? "="
-                                  : " ",
-                     i == 0 ? " default" : "", i == k->chosen ? " kept" : "");
+                snprintf(range, sizeof range, "%.0f %%", 100 * bn_tune_range(s));
+            BN_TRY(bn_text_table_add(ctx, table, "%s\t%s\t%s\t%s\t%+.0f %%\t%s%s%s", k->info.name, shape, time, range,
+                                     100 * (bn_tune_median(&k->shapes[0]) / bn_tune_median(s) - 1),
+                                     i == k->best ? "*"
+                                     : s->tied    ? "="
+                                                  : " ",
+                                     i == 0 ? " default" : "", i == k->chosen ? " kept" : ""));
         }
     return BN_OK;
 }
 
 static bn_status print_kernels(const bn_tune *t)
 {
-    static const char *const heads[] = { "kernel", "work-group", "a launch", "range", "speed", "" };
-    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x1e };
-    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(t->cli->ctx, &table);
-    bn_status st = cells ? BN_OK : BN_MEMORY;
-    for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
+    bn_text_table table = { .columns = 6, .right = 0x1e };
+    bn_status st = bn_text_table_add(t->cli->ctx, &table, "kernel\twork-group\ta launch\trange\tspeed\t");
     for (size_t k = 0; st == BN_OK && k < t->count; k++)
         if (!t->kernels[k].skipped[0])
             st = add_rows(t->cli->ctx, &table, &t->kernels[k]);
@@ -268,10 +259,7 @@ static bn_status write_map(const bn_tune *t, const bn_tune_kernel *only)
         .shape = 1.4,
         .plain = true,
     };
-    char *path = bn_path_join(t->out, name);
-    bn_status st = path ? bn_picture_write(t->cli->ctx, path, &picture)
-                        : bn_fail(t->cli->ctx, BN_MEMORY, "no memory for a path");
-    free(path);
+    const bn_status st = bn_picture_write(t->cli->ctx, bn_path_join(t->out.text, name).text, &picture);
     free(values);
     return st;
 }
@@ -334,12 +322,8 @@ bn_status bn_tune_write(const bn_tune *t)
 {
     static bn_status (*const writers[])(const bn_tune *, const char *) = { write_csv, write_json, write_chart };
     static const char *const names[] = { "tune.csv", "tune.json", "tune.png" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = bn_path_join(t->out, names[i]);
-        bn_status st = path ? writers[i](t, path) : bn_fail(t->cli->ctx, BN_MEMORY, "no memory for a path");
-        free(path);
-        BN_TRY(st);
-    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        BN_TRY(writers[i](t, bn_path_join(t->out.text, names[i]).text));
     for (size_t k = 0; k < t->count; k++)
         BN_TRY(write_map(t, &t->kernels[k]));
     return write_map(t, NULL);
@@ -364,6 +348,6 @@ bn_status bn_tune_print(const bn_tune *t)
     time_text(after, t->tuned_step);
     printf("A step, with the clock in the queue: default %s, tuned %s. %zu shapes tried, %zu wrong, %zu failed; all "
            "others gave the result of the CPU reference.\nTables and charts: %s\n",
-           before, after, t->tried, t->wrong, t->failed, t->out);
+           before, after, t->tried, t->wrong, t->failed, t->out.text);
     return BN_OK;
 }

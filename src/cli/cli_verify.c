@@ -197,42 +197,42 @@ static bn_status verify_devices(const bn_cli *cli, tally *t, long long steps)
     return BN_OK;
 }
 
-static void put_number(char cell[BN_TEXT_TABLE_CELL], const json_t *row, const char *key, const char *format)
+/* A figure of a row. */
+typedef struct figure {
+    char text[BN_SHORT_TEXT];
+} figure;
+
+static figure figure_of(const json_t *row, const char *key, bool whole)
 {
     const json_t *value = json_object_get(row, key);
+    figure f;
     if (json_is_number(value))
-        snprintf(cell, BN_TEXT_TABLE_CELL, strcmp(format, "0") == 0 ? "%.0f" : "%.1e", json_number_value(value));
+        snprintf(f.text, sizeof f.text, whole ? "%.0f" : "%.1e", json_number_value(value));
     else
-        snprintf(cell, BN_TEXT_TABLE_CELL, "%s", value ? "NaN" : "-");
+        snprintf(f.text, sizeof f.text, "%s", value ? "NaN" : "-");
+    return f;
 }
 
 static bn_status print_table(bn_context *ctx, const tally *t)
 {
-    static const char *const heads[] = { "device", "precision", "field",     "values", "max diff",
-                                         "rel L2", "ULPs",      "tolerance", "verdict" };
-    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x8 };
-    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
-    for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
-    for (size_t r = 0; cells && r < json_array_size(t->checks); r++) {
+    bn_text_table table = { .columns = 9, .right = 0x8 };
+    bn_status st = BN_OK;
+    BN_GO(
+        bn_text_table_add(ctx, &table, "device\tprecision\tfield\tvalues\tmax diff\trel L2\tULPs\ttolerance\tverdict"));
+    for (size_t r = 0; r < json_array_size(t->checks); r++) {
         const json_t *row = json_array_get(t->checks, r);
         const char *field = json_string_value(json_object_get(row, "field"));
-        if ((cells = bn_text_table_row(ctx, &table)) == NULL)
-            break;
-        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "device")));
-        snprintf(cells[1], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "precision")));
-        snprintf(cells[2], BN_TEXT_TABLE_CELL, "%s", field ? field : "-");
-        put_number(cells[3], row, "values", "0");
-        put_number(cells[4], row, "max_difference", "e");
-        put_number(cells[5], row, "relative_l2", "e");
-        put_number(cells[6], row, "ulps", "0");
-        put_number(cells[7], row, "tolerance", "e");
-        snprintf(cells[8], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "verdict")));
+        BN_GO(bn_text_table_add(
+            ctx, &table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", json_string_value(json_object_get(row, "device")),
+            json_string_value(json_object_get(row, "precision")), field ? field : "-",
+            figure_of(row, "values", true).text, figure_of(row, "max_difference", false).text,
+            figure_of(row, "relative_l2", false).text, figure_of(row, "ulps", true).text,
+            figure_of(row, "tolerance", false).text, json_string_value(json_object_get(row, "verdict"))));
     }
-    if (cells)
-        bn_text_table_print(&table);
+    bn_text_table_print(&table);
+out:
     bn_text_table_release(&table);
-    return cells ? BN_OK : BN_MEMORY;
+    return st;
 }
 
 static bn_status report(const bn_cli *cli, const tally *t, const bn_case *c)

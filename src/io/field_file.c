@@ -6,34 +6,30 @@
 #include <expat.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { LIST_BYTES = 1 << 26 };
 
-static bool ends(const char *path, const char *end)
+bool bn_field_file_is(const char *path)
 {
-    const size_t n = strlen(path), m = strlen(end);
-    return n > m && strcasecmp(path + n - m, end) == 0;
+    return bn_vtk_is_image(path) || bn_path_ends(path, ".h5") || bn_path_ends(path, ".nc");
 }
-
-bool bn_field_file_is(const char *path) { return bn_vtk_is_image(path) || ends(path, ".h5") || ends(path, ".nc"); }
 
 bn_status bn_field_file_times(bn_context *ctx, const char *path, size_t *count)
 {
     *count = 1;
-    return ends(path, ".nc") ? bn_ugrid_times_of(ctx, path, count) : BN_OK;
+    return bn_path_ends(path, ".nc") ? bn_ugrid_times_of(ctx, path, count) : BN_OK;
 }
 
 bn_status bn_field_file_read(bn_context *ctx, const char *path, const char *field, size_t which, bn_vtk_image *out)
 {
-    if (ends(path, ".nc"))
+    if (bn_path_ends(path, ".nc"))
         return bn_ugrid_read(ctx, path, which, out);
-    return ends(path, ".h5") ? bn_hdf5_fields(ctx, path, out) : bn_vtk_read(ctx, path, field, out);
+    return bn_path_ends(path, ".h5") ? bn_hdf5_fields(ctx, path, out) : bn_vtk_read(ctx, path, field, out);
 }
 
 typedef struct list {
-    const char *folder; /* with its slash */
-    size_t folder_bytes, count;
+    const char *path;
+    size_t count;
     char **files;
     bool failed;
 } list;
@@ -44,24 +40,21 @@ static void XMLCALL start(void *user, const XML_Char *name, const XML_Char **att
     for (; strcmp(name, "DataSet") == 0 && *attributes; attributes += 2) {
         if (strcmp(attributes[0], "file") != 0)
             continue;
-        const size_t bytes = strlen(attributes[1]) + 1, before = attributes[1][0] == '/' ? 0 : l->folder_bytes;
-        char **more = realloc(l->files, (l->count + 1) * sizeof *more), *path = malloc(before + bytes);
+        char **more = realloc(l->files, (l->count + 1) * sizeof *more);
+        char *path = strdup(bn_path_beside(l->path, attributes[1]).text);
         l->files = more ? more : l->files;
         l->failed = l->failed || !more || !path;
         if (!more || !path) {
             free(path);
             return;
         }
-        memcpy(path, l->folder, before);
-        memcpy(path + before, attributes[1], bytes);
         l->files[l->count++] = path;
     }
 }
 
 bn_status bn_vtk_collection_read(bn_context *ctx, const char *path, char ***files, size_t *count)
 {
-    const char *slash = strrchr(path, '/');
-    list l = { .folder = path, .folder_bytes = slash ? (size_t)(slash + 1 - path) : 0 };
+    list l = { .path = path };
     char *text = NULL;
     size_t bytes = 0;
     *files = NULL;

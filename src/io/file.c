@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 struct bn_file {
     bn_context *ctx;
     FILE *stream;
-    char *path, *folder, *temporary;
+    bn_path path, folder, temporary; /* temporary: "" when there is nothing to remove */
 };
 
 enum { NAME_TRIES = 100 };
@@ -37,31 +38,43 @@ static const char *advice(int error)
     }
 }
 
-char *bn_path_join(const char *folder, const char *name)
+bn_path bn_path_join(const char *folder, const char *name)
 {
-    const size_t head = strlen(folder), tail = strlen(name);
-    const bool slash = head > 0 && folder[head - 1] != '/';
-    char *path = malloc(head + slash + tail + 1);
-    if (!path)
-        return NULL;
-    memcpy(path, folder, head);
-    if (slash)
-        path[head] = '/';
-    memcpy(path + head + slash, name, tail + 1);
+    bn_path path;
+    const size_t head = strlen(folder);
+    snprintf(path.text, sizeof path.text, "%s%s%s", folder, head > 0 && folder[head - 1] != '/' ? "/" : "", name);
     return path;
 }
 
-/* The folder of `path` in fresh memory: "a/b/c" gives "a/b", "c" gives ".", "/c" gives "/". */
-static char *folder_of(const char *path)
+bn_path bn_path_folder(const char *path)
+{
+    bn_path folder;
+    const char *slash = strrchr(path, '/');
+    const int bytes = slash ? (int)(slash - path) : 0;
+    snprintf(folder.text, sizeof folder.text, "%.*s", bytes > 0 ? bytes : 1, slash ? path : ".");
+    return folder;
+}
+
+bn_path bn_path_beside(const char *path, const char *name)
+{
+    const bool below = name[0] != '/' && strchr(path, '/');
+    return bn_path_join(below ? bn_path_folder(path).text : "", name);
+}
+
+const char *bn_path_last(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    if (!slash)
-        return strdup(".");
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+    return slash ? slash + 1 : path;
+}
+
+bool bn_path_ends(const char *path, const char *end)
+{
+    const size_t n = strlen(path), m = strlen(end);
+    return n > m && strcasecmp(path + n - m, end) == 0;
 }
 
 /* A name nobody else is likely to hold; O_EXCL decides. Its length does not depend on that of the final name. */
-static char *temporary_name(const char *folder, const void *seed, unsigned attempt)
+static bn_path temporary_name(const char *folder, const void *seed, unsigned attempt)
 {
     struct timespec now = { 0, 0 };
     clock_gettime(CLOCK_REALTIME, &now);
@@ -72,24 +85,18 @@ static char *temporary_name(const char *folder, const void *seed, unsigned attem
     return bn_path_join(folder, name);
 }
 
-/* Opens f->temporary for writing and returns its descriptor, or -1 with errno set. */
+/* Opens f->temporary for writing and returns its descriptor, or -1 with errno set; f->temporary is "" then. */
 static int temporary_open(bn_file *f)
 {
     for (unsigned attempt = 0; attempt < NAME_TRIES; attempt++) {
-        char *name = temporary_name(f->folder, f, attempt);
-        if (!name) {
-            errno = ENOMEM;
-            return -1;
-        }
-        const int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            f->temporary = name;
+        f->temporary = temporary_name(f->folder.text, f, attempt);
+        const int fd = open(f->temporary.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
             return fd;
-        }
-        free(name);
         if (errno != EEXIST && errno != EINTR)
-            return -1;
+            break;
     }
+    f->temporary.text[0] = '\0';
     return -1;
 }
 
@@ -102,12 +109,8 @@ bn_status bn_file_begin(bn_context *ctx, const char *path, bn_file **out)
     if (!f)
         return bn_fail(ctx, BN_MEMORY, "cannot write %s: out of memory", path);
     f->ctx = ctx;
-    f->path = strdup(path);
-    f->folder = folder_of(path);
-    if (!f->path || !f->folder) {
-        st = bn_fail(ctx, BN_MEMORY, "cannot write %s: out of memory", path);
-        goto out;
-    }
+    f->path = bn_path_join("", path);
+    f->folder = bn_path_folder(path);
     if (path[0] == '\0' || path[strlen(path) - 1] == '/') {
         st = bn_fail(ctx, BN_IO, "cannot write '%s': it names no file; give a file name", path);
         goto out;
@@ -117,7 +120,7 @@ bn_status bn_file_begin(bn_context *ctx, const char *path, bn_file **out)
         fd = -1; /* the stream owns it now */
     if (!f->stream) {
         const int error = errno;
-        st = bn_fail(ctx, BN_IO, "cannot create a file in %s for %s: %s; %s", f->folder, path, strerror(error),
+        st = bn_fail(ctx, BN_IO, "cannot create a file in %s for %s: %s; %s", f->folder.text, path, strerror(error),
                      advice(error));
         goto out;
     }
@@ -132,26 +135,17 @@ out:
 
 FILE *bn_file_stream(bn_file *f) { return f->stream; }
 
-/* Frees the names and the handle itself; the stream is closed already. */
-static void file_free(bn_file **file)
-{
-    free((*file)->path);
-    free((*file)->folder);
-    free((*file)->temporary);
-    free(*file);
-    *file = NULL;
-}
-
 void bn_file_abort(bn_file **file)
 {
     if (!*file)
         return;
     bn_file *f = *file;
     if (f->stream && fclose(f->stream) != 0)
-        bn_log(f->ctx, BN_LOG_DEBUG, "closing the abandoned %s: %s", f->temporary, strerror(errno));
-    if (f->temporary && unlink(f->temporary) != 0)
-        bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s; remove it by hand", f->temporary, strerror(errno));
-    file_free(file);
+        bn_log(f->ctx, BN_LOG_DEBUG, "closing the abandoned %s: %s", f->temporary.text, strerror(errno));
+    if (f->temporary.text[0] && unlink(f->temporary.text) != 0)
+        bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s; remove it by hand", f->temporary.text, strerror(errno));
+    free(f);
+    *file = NULL;
 }
 
 /* fsync of a descriptor; 0 or the error. EINVAL and ENOTSUP: the file system does not offer it, which is no failure. */
@@ -203,19 +197,18 @@ bn_status bn_file_commit_keeping(bn_file **file, const char *before)
     if (fclose(f->stream) != 0 && !error)
         error = errno;
     f->stream = NULL;
-    if (!error && before && rename(f->path, before) != 0)
+    if (!error && before && rename(f->path.text, before) != 0)
         error = errno;
-    if (!error && rename(f->temporary, f->path) != 0)
+    if (!error && rename(f->temporary.text, f->path.text) != 0)
         error = errno;
     if (!error) {
-        free(f->temporary);
-        f->temporary = NULL; /* from here on there is nothing to remove */
-        error = sync_folder(f->folder);
+        f->temporary.text[0] = '\0';
+        error = sync_folder(f->folder.text);
     }
     bn_status st = BN_OK;
     if (error)
-        st = bn_fail(f->ctx, BN_IO, "cannot write %s (%lld bytes): %s; %s", f->path, end < 0 ? 0LL : (long long)end,
-                     strerror(error), advice(error));
+        st = bn_fail(f->ctx, BN_IO, "cannot write %s (%lld bytes): %s; %s", f->path.text,
+                     end < 0 ? 0LL : (long long)end, strerror(error), advice(error));
     bn_file_abort(file);
     return st;
 }
@@ -319,12 +312,8 @@ bn_status bn_file_read(bn_context *ctx, const char *path, size_t limit, char **d
  * in it is lost with it. */
 static int folder_make(const char *path)
 {
-    if (mkdir(path, 0777) == 0) {
-        char *above = folder_of(path);
-        const int failed = above ? sync_folder(above) : ENOMEM;
-        free(above);
-        return failed;
-    }
+    if (mkdir(path, 0777) == 0)
+        return sync_folder(bn_path_folder(path).text);
     const int error = errno;
     struct stat info;
     if (stat(path, &info) != 0)
@@ -334,24 +323,19 @@ static int folder_make(const char *path)
 
 bn_status bn_directory_create(bn_context *ctx, const char *path)
 {
-    char *part = strdup(path);
-    if (!part)
-        return bn_fail(ctx, BN_MEMORY, "cannot create the folder %s: out of memory", path);
+    bn_path part = bn_path_join("", path);
     int error = path[0] ? 0 : ENOENT;
-    char *at = part;
+    char *at = part.text;
     while (!error && *at) {
         at += strspn(at, "/");
         at += strcspn(at, "/"); /* the end of the next component */
         const char kept = *at;
         *at = '\0';
-        error = folder_make(part);
+        error = folder_make(part.text);
         if (!error)
             *at = kept;
     }
-    bn_status st = BN_OK;
-    if (error)
-        st = bn_fail(ctx, BN_IO, "cannot create the folder %s (at %s): %s; choose another folder with --out", path,
-                     part, strerror(error));
-    free(part);
-    return st;
+    return error ? bn_fail(ctx, BN_IO, "cannot create the folder %s (at %s): %s; choose another folder with --out",
+                           path, part.text, strerror(error))
+                 : BN_OK;
 }

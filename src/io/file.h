@@ -4,6 +4,7 @@
 #define BN_FILE_H
 
 #include "binnacle/context.h"
+#include <limits.h>
 #include <stdio.h>
 
 typedef struct bn_file bn_file;
@@ -28,7 +29,19 @@ BN_CHECKED bn_status bn_file_check(bn_context *, const char *path);
 BN_CHECKED bn_status bn_file_read(bn_context *, const char *path, size_t limit, char **data, size_t *bytes);
 /* Makes a folder and its parents. */
 BN_CHECKED bn_status bn_directory_create(bn_context *, const char *path);
-/* "folder/name" in fresh memory; NULL when out of memory. */
-char *bn_path_join(const char *folder, const char *name);
+
+/* A path. A longer one than the system takes is cut where it still is too long: the system then says so. */
+typedef struct bn_path {
+    char text[PATH_MAX + 1];
+} bn_path;
+/* "folder/name" */
+bn_path bn_path_join(const char *folder, const char *name);
+/* A file that another one names: beside that, unless the name begins with a slash. */
+bn_path bn_path_beside(const char *path, const char *name);
+/* The folder of a path: "a/b/c" gives "a/b", "c" gives ".", "/c" gives "/". And the name without it. */
+bn_path bn_path_folder(const char *path);
+const char *bn_path_last(const char *path);
+/* Whether a name, which is longer than that, ends so. */
+bool bn_path_ends(const char *path, const char *end);
 
 #endif

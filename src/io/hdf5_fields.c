@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ARRAYS = 64, NAME_BYTES = 256 };
+enum { ARRAYS = 64, NAME_BYTES = BN_HDF5_NAME };
 
 typedef struct meshes {
     bn_context *ctx;
@@ -124,13 +124,6 @@ static herr_t each_record(hid_t group, const char *name, const H5L_info_t *info,
     return m->status == BN_OK ? 0 : 1;
 }
 
-static herr_t first_name(hid_t group, const char *name, const H5L_info_t *info, void *user)
-{
-    (void)group, (void)info;
-    snprintf(user, NAME_BYTES, "%s", name);
-    return 1;
-}
-
 static bn_status read_fields(bn_context *ctx, const char *path, bn_vtk_image *out)
 {
     char step[NAME_BYTES] = "", place[2 * NAME_BYTES];
@@ -142,7 +135,7 @@ static bn_status read_fields(bn_context *ctx, const char *path, bn_vtk_image *ou
     meshes m = { ctx, path, out, calloc(ARRAYS, sizeof *m.arrays), BN_OK };
     const hid_t data = H5Gopen(file, "/data", H5P_DEFAULT);
     if (data >= 0)
-        H5Literate(data, H5_INDEX_NAME, H5_ITER_INC, NULL, first_name, step);
+        bn_hdf5_first(data, step);
     snprintf(place, sizeof place, "/data/%s", step);
     const hid_t iteration = step[0] ? H5Gopen(file, place, H5P_DEFAULT) : -1;
     const hid_t fields = iteration >= 0 ? H5Gopen(iteration, "fields", H5P_DEFAULT) : -1;

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = 256 };
+enum { NAME_BYTES = BN_HDF5_NAME };
 
 /* --- attributes --- */
 
@@ -112,8 +112,14 @@ static herr_t visit(hid_t root, const char *name, const H5O_info1_t *info, void 
 static herr_t first_link(hid_t group, const char *name, const H5L_info_t *info, void *data)
 {
     (void)group, (void)info;
-    snprintf(data, NAME_BYTES, "%s", name);
+    snprintf(data, BN_HDF5_NAME, "%s", name);
     return 1;
+}
+
+void bn_hdf5_first(hid_t group, char name[BN_HDF5_NAME])
+{
+    name[0] = '\0';
+    H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, first_link, name);
 }
 
 /* The path of the dataset: `name` itself, or below the meshes of the first iteration of an openPMD file. */
@@ -128,7 +134,7 @@ static void find_set(hid_t file, const char *name, char path[2 * NAME_BYTES], in
         *hole = '\0';
         const hid_t group = H5Gopen(file, base, H5P_DEFAULT);
         if (group >= 0) {
-            H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, first_link, step);
+            bn_hdf5_first(group, step);
             H5Gclose(group);
         }
         snprintf(path, 2 * NAME_BYTES, "%.100s%.50s/%.100s", base, step, meshes);

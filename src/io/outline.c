@@ -3,29 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* A text that grows. */
-typedef struct text {
-    char *at;
-    size_t length, room;
-} text;
-
-static bool put(text *t, const char *piece)
-{
-    const size_t more = strlen(piece);
-    if (t->length + more + 1 > t->room) {
-        const size_t room = 2 * t->room + more + 256;
-        char *grown = realloc(t->at, room);
-        if (!grown)
-            return false;
-        t->at = grown;
-        t->room = room;
-    }
-    memcpy(t->at + t->length, piece, more + 1);
-    t->length += more;
-    return true;
-}
 
 typedef struct outline {
     const bn_cells *cells;
@@ -96,86 +73,72 @@ static void end_of(const outline *o, size_t at, int e, double x[2])
     bn_cells_corner(c, corner[(e + edges / 2) % edges], x);
 }
 
-/* The ring that begins with an edge: its text, and twice its area with the sign of its sense. */
-static bool trace(outline *o, size_t at, int e, text *out, double *twice)
+/* Writes the ring that begins with an edge. */
+static void trace(outline *o, size_t at, int e, FILE *out)
 {
     const size_t start = at;
     const int first = e, edges = bn_cells_edges(o->cells);
-    char number[64], begin[64];
-    double from[2], x[2], zero[2];
-    end_of(o, at, e, zero);
-    memcpy(from, zero, sizeof from);
-    snprintf(begin, sizeof begin, "%.12g %.12g", zero[0], zero[1]);
-    *twice = 0;
-    if (!put(out, "(") || !put(out, begin))
-        return false;
-    for (;;) {
+    double x[2];
+    end_of(o, at, e, x);
+    fprintf(out, "(%.12g %.12g", x[0], x[1]);
+    do {
         o->walked[at * (size_t)edges + (size_t)e] = true;
         follow(o, &at, &e);
         end_of(o, at, e, x);
-        *twice += (from[0] - zero[0]) * (x[1] - zero[1]) - (from[1] - zero[1]) * (x[0] - zero[0]);
-        memcpy(from, x, sizeof from);
-        if (at == start && e == first) /* the same letters as at the beginning close a ring */
-            return put(out, ", ") && put(out, begin) && put(out, ")");
-        snprintf(number, sizeof number, ", %.12g %.12g", x[0], x[1]);
-        if (!put(out, number))
-            return false;
-    }
+        fprintf(out, ", %.12g %.12g", x[0], x[1]);
+    } while (at != start || e != first);
+    fputs(")", out);
 }
 
-/* All rings of the cells list[from] ... list[to - 1]. */
-static bool put_area(outline *o, size_t from, size_t to, text *out)
+/* All rings of the cells list[from] ... list[to - 1]. No cell lies below the first one: its last edge, to the south,
+ * is a part of the outer ring; all others are holes. */
+static void put_area(outline *o, size_t from, size_t to, FILE *out)
 {
     const int edges = bn_cells_edges(o->cells);
-    text outer = { 0 }, holes = { 0 }, ring = { 0 };
-    bool fine = true;
-    for (size_t k = from; fine && k < to; k++)
-        for (int e = 0; fine && e < edges; e++) {
-            size_t other;
-            double twice;
-            if (joined(o, o->list[k], e, &other) || o->walked[o->list[k] * (size_t)edges + (size_t)e])
-                continue;
-            ring.length = 0;
-            fine = trace(o, o->list[k], e, &ring, &twice);
-            if (fine && twice > 0)
-                fine = put(&outer, ring.at);
-            else if (fine)
-                fine = put(&holes, ", ") && put(&holes, ring.at);
-        }
-    fine = fine && put(out, from > 0 ? ", (" : "(") && put(out, outer.at ? outer.at : "") &&
-           put(out, holes.at ? holes.at : "") && put(out, ")");
-    free(outer.at);
-    free(holes.at);
-    free(ring.at);
-    return fine;
+    size_t other;
+    fputs(from > 0 ? ", (" : "((", out);
+    trace(o, o->list[from], edges - 1, out);
+    for (size_t k = from; k < to; k++)
+        for (int e = 0; e < edges; e++)
+            if (!joined(o, o->list[k], e, &other) && !o->walked[o->list[k] * (size_t)edges + (size_t)e]) {
+                fputs(", ", out);
+                trace(o, o->list[k], e, out);
+            }
+    fputs(")", out);
 }
 
 bn_status bn_outline_make(bn_context *ctx, const bn_cells *c, const bool *in, bn_outline *out)
 {
     const size_t cells = (size_t)c->n[0] * c->n[1];
-    text t = { 0 };
+    size_t bytes;
+    *out = (bn_outline){ .text = NULL };
+    FILE *text = open_memstream(&out->text, &bytes);
     outline o = { .cells = c,
                   .in = in,
                   .area = calloc(cells, sizeof *o.area),
                   .list = malloc(cells * sizeof *o.list),
                   .walked = calloc(cells * (size_t)bn_cells_edges(c), sizeof *o.walked) };
-    *out = (bn_outline){ .text = NULL };
-    bool fine = o.area && o.list && o.walked && put(&t, "MULTIPOLYGON ");
+    bool fine = text && o.area && o.list && o.walked;
+    if (fine)
+        fputs("MULTIPOLYGON ", text);
     for (size_t at = 0; fine && at < cells; at++) {
         const size_t before = o.count;
         if (!in[at] || o.area[at] != 0)
             continue;
         collect(&o, at);
-        fine = (before > 0 || put(&t, "(")) && put_area(&o, before, o.count, &t);
+        put_area(&o, before, o.count, text);
     }
-    fine = fine && put(&t, o.areas > 0 ? ")\n" : "EMPTY\n");
+    if (fine)
+        fputs(o.areas > 0 ? ")\n" : "EMPTY\n", text);
+    fine = text && fclose(text) == 0 && fine; /* a write that failed for lack of memory shows here */
     free(o.area);
     free(o.list);
     free(o.walked);
-    if (!fine) {
-        free(t.at);
-        return bn_fail(ctx, BN_MEMORY, "no memory for an outline");
-    }
-    *out = (bn_outline){ t.at, o.areas, o.count };
-    return BN_OK;
+    out->polygons = o.areas;
+    out->cells = o.count;
+    if (fine)
+        return BN_OK;
+    free(out->text);
+    *out = (bn_outline){ .text = NULL };
+    return bn_fail(ctx, BN_MEMORY, "no memory for an outline");
 }

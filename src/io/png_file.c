@@ -102,7 +102,7 @@ bn_status bn_png_write(bn_context *ctx, const char *path, const bn_png_pixels *p
     return st;
 }
 
-static uint32_t load32(const unsigned char *at)
+uint32_t bn_png_number(const unsigned char *at)
 {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
@@ -117,11 +117,11 @@ bn_status bn_png_read_kept(bn_context *ctx, const char *path, bn_png_kept *out)
     const unsigned char *data = (const unsigned char *)file;
     bn_status st = BN_OK;
     while (at + AROUND <= bytes && out->bytes == 0 && st == BN_OK) {
-        const size_t length = load32(data + at);
+        const size_t length = bn_png_number(data + at);
         if (length > bytes - at - AROUND) {
             st = bn_fail(ctx, BN_IO, "cannot read %s: it is truncated", path);
         } else if (length > 0 && memcmp(data + at + 4, kept_type, 4) == 0) {
-            if (load32(data + at + 8 + length) != (uint32_t)crc32(0, data + at + 4, (uInt)(length + 4)))
+            if (bn_png_number(data + at + 8 + length) != (uint32_t)crc32(0, data + at + 4, (uInt)(length + 4)))
                 st = bn_fail(ctx, BN_IO, "cannot read %s: it is damaged (a checksum is wrong)", path);
             else if (!(out->data = malloc(length)))
                 st = bn_fail(ctx, BN_MEMORY, "cannot read %s: out of memory", path);

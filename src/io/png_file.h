@@ -3,6 +3,7 @@
 #define BN_PNG_FILE_H
 
 #include "binnacle/context.h"
+#include <stdint.h>
 
 /* Rows from the top, `stride` bytes apart, each pixel a native 32-bit word 0x??RRGGBB. */
 typedef struct bn_png_pixels {
@@ -20,6 +21,8 @@ typedef struct bn_png_kept {
  * whole or not at all. */
 BN_CHECKED bn_status bn_png_write(bn_context *, const char *path, const bn_png_pixels *, const char *title,
                                   const bn_png_kept *);
+/* A number of a chunk. */
+uint32_t bn_png_number(const unsigned char *at);
 /* The data that a file keeps, free() them; none is no failure. */
 BN_CHECKED bn_status bn_png_read_kept(bn_context *, const char *path, bn_png_kept *out);
 

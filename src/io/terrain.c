@@ -153,17 +153,11 @@ out:
     return st;
 }
 
-static bool ends(const char *path, const char *end)
-{
-    const size_t n = strlen(path), m = strlen(end);
-    return n > m && strcasecmp(path + n - m, end) == 0;
-}
-
 bn_status bn_terrain_read(bn_context *ctx, const char *path, bn_terrain *out)
 {
     *out = (bn_terrain){ .epsg = 0 };
-    const bn_status st = ends(path, ".tif") || ends(path, ".tiff") ? bn_geotiff_read(ctx, path, out)
-                                                                   : read_esri(ctx, path, out);
+    const bn_status st = bn_path_ends(path, ".tif") || bn_path_ends(path, ".tiff") ? bn_geotiff_read(ctx, path, out)
+                                                                                   : read_esri(ctx, path, out);
     if (st != BN_OK)
         bn_terrain_free(out);
     return st;

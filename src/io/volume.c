@@ -1,11 +1,11 @@
 /* volume.c: volumes by the kind of their file; from VTK's images. */
 #include "io/volume.h"
 
+#include "io/file.h"
 #include "io/vtk.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 bn_status bn_volume_create(bn_context *ctx, const char *path, const uint32_t n[3], bn_volume *out)
 {
@@ -56,21 +56,15 @@ static bn_status read_vtk(bn_context *ctx, const char *path, const char *name, b
     return st;
 }
 
-static bool ends(const char *path, const char *end)
-{
-    const size_t n = strlen(path), m = strlen(end);
-    return n > m && strcasecmp(path + n - m, end) == 0;
-}
-
 bn_status bn_volume_read(bn_context *ctx, const char *path, const char *name, bn_volume *out)
 {
     *out = (bn_volume){ .values = NULL };
     bn_status st;
     if (bn_vtk_is_image(path))
         st = read_vtk(ctx, path, name, out);
-    else if (ends(path, ".tif") || ends(path, ".tiff"))
+    else if (bn_path_ends(path, ".tif") || bn_path_ends(path, ".tiff"))
         st = bn_tiff_read(ctx, path, out);
-    else if (ends(path, ".h5") || ends(path, ".hdf5"))
+    else if (bn_path_ends(path, ".h5") || bn_path_ends(path, ".hdf5"))
         st = bn_hdf5_read(ctx, path, name, out);
     else
         return bn_fail(ctx, BN_IO,

@@ -5,19 +5,15 @@
  * meshes whose cells fill a lattice. LZ4 and LZMA are refused by name. tests/data/vtk has files that VTK wrote. */
 #include "io/vtk_grid.h"
 
+#include "io/file.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-static bool ends(const char *path, const char *end)
-{
-    const size_t n = strlen(path), m = strlen(end);
-    return n > m && strcasecmp(path + n - m, end) == 0;
-}
 
 bool bn_vtk_is_image(const char *path)
 {
-    return ends(path, ".vti") || ends(path, ".pvti") || ends(path, ".vtu") || ends(path, ".vtk");
+    return bn_path_ends(path, ".vti") || bn_path_ends(path, ".pvti") || bn_path_ends(path, ".vtu") ||
+           bn_path_ends(path, ".vtk");
 }
 
 /* Cells or points: those that have the array; else cells, if they have any. */
@@ -74,7 +70,7 @@ bn_status bn_vtk_read(bn_context *ctx, const char *path, const char *field, bn_v
     bn_vtk_grid g = { 0 };
     const char *why = NULL;
     *out = (bn_vtk_image){ 0 };
-    bn_status st = ends(path, ".vtk") ? bn_vtk_legacy_read(ctx, path, &g) : bn_vtk_xml_read(ctx, path, &g);
+    bn_status st = bn_path_ends(path, ".vtk") ? bn_vtk_legacy_read(ctx, path, &g) : bn_vtk_xml_read(ctx, path, &g);
     const int kind = kind_of(&g, field);
     if (st == BN_OK && g.mesh && (why = bn_vtk_lattice(&g, kind)))
         st = bn_fail(ctx, why == bn_vtk_no_memory ? BN_MEMORY : BN_IO, "cannot read %s as an image: %s", path, why);

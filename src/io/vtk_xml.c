@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 1 << 20, DEPTH_MAX = 64, UNIT_MAX = 256, PATH_BYTES = 4096 };
+enum { CHUNK_BYTES = 1 << 20, DEPTH_MAX = 64, UNIT_MAX = 256 };
 static const size_t FILE_BYTES_MAX = (size_t)1 << 40;
 
 typedef enum section { OUTSIDE, FIELD_DATA, POINT_DATA, CELL_DATA, POINTS, CELLS } section;
@@ -479,14 +479,11 @@ static bn_status read_file(bn_context *ctx, const char *path, bool list, bn_vtk_
 /* The values of a piece of a list, from its file. */
 static bn_status read_piece(const vtk_reader *r, const struct piece *p, bn_vtk_grid *out)
 {
-    const char *slash = strrchr(r->path, '/');
-    char path[PATH_BYTES];
-    if (snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - r->path) : 0, r->path, p->file) >= PATH_BYTES)
-        return bn_fail(r->ctx, BN_IO, "cannot read %s: the path of its piece %s is too long", r->path, p->file);
-    BN_TRY(read_file(r->ctx, path, false, out));
+    const bn_path path = bn_path_beside(r->path, p->file);
+    BN_TRY(read_file(r->ctx, path.text, false, out));
     if (out->mesh || memcmp(out->extent, p->grid.extent, sizeof out->extent) != 0 ||
         memcmp(out->first, p->grid.first, sizeof out->first) != 0)
-        return bn_fail(r->ctx, BN_IO, "cannot read %s: %s is not the piece that it lists", r->path, path);
+        return bn_fail(r->ctx, BN_IO, "cannot read %s: %s is not the piece that it lists", r->path, path.text);
     return BN_OK;
 }
 

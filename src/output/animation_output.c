@@ -6,6 +6,7 @@
 #include "plot/png_animation.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     BN_ANIMATION_MS = 6000, /* length of an animation; of each frame, if there are many: */
@@ -16,7 +17,8 @@ enum {
 typedef struct animation {
     const bn_plan *plan;
     size_t which, count;
-    char *path, **frames;
+    bn_path path;
+    char **frames;
     bn_picture_scale scale;
 } animation;
 
@@ -26,7 +28,6 @@ static void animations_free(animation *all, size_t kinds)
         for (size_t i = 0; all[k].frames && i < all[k].count; i++)
             free(all[k].frames[i]);
         free(all[k].frames);
-        free(all[k].path);
     }
     free(all);
 }
@@ -37,8 +38,10 @@ static bn_status name_files(bn_context *ctx, bn_output_dir *folder, const bn_his
     if (!(a->frames = calloc(a->count, sizeof *a->frames)))
         return bn_fail(ctx, BN_MEMORY, "no memory for the names of %zu pictures", a->count);
     for (size_t i = 0; i < a->count; i++)
-        BN_TRY(bn_frame_picture(folder, &a->frames[i], name, history->drawn_steps[i]));
-    return bn_output_dir_name(folder, &a->path, "pictures/%s.png", name);
+        if (!(a->frames[i] = strdup(bn_frame_picture(folder, name, history->drawn_steps[i]).text)))
+            return bn_fail(ctx, BN_MEMORY, "no memory for the names of %zu pictures", a->count);
+    a->path = bn_output_dir_name(folder, "pictures/%s.png", name);
+    return BN_OK;
 }
 
 /* One after the other: the scale of a kind, each of its pictures drawn again, all of them joined. */
@@ -60,7 +63,7 @@ static bn_status animation_run(bn_context *ctx, void *data)
     case FIND_SCALE: return bn_frame_pictures_scale(ctx, a->plan, a->which, frames, a->count, &a->scale);
     case DRAW_AGAIN: return bn_frame_picture_rescale(ctx, a->plan, a->which, frames[j->frame], &a->scale);
     default:
-        return bn_png_animate(ctx, a->path, frames, a->count,
+        return bn_png_animate(ctx, a->path.text, frames, a->count,
                               delay < BN_FRAME_MS_MIN ? BN_FRAME_MS_MIN : (unsigned)delay);
     }
 }

@@ -77,7 +77,6 @@ bn_status bn_checkpoint_output_complete(bn_checkpoint_output *o, unsigned long l
 bn_status bn_checkpoint_output_begin(bn_checkpoint_output *o, bn_history *history, bn_csv_series *series)
 {
     const unsigned long long step = bn_sim_now(o->sim).step;
-    char *path = NULL;
     bn_status st = BN_OK;
     if (step == o->step)
         return BN_OK;
@@ -90,8 +89,7 @@ bn_status bn_checkpoint_output_begin(bn_checkpoint_output *o, bn_history *histor
         BN_GO(write_manifest(o));
         BN_GO(bn_writer_drain(o->writer));
     }
-    BN_GO(bn_output_dir_name(o->folder, &path, "checkpoint"));
-    BN_GO(bn_checkpoint_writer_begin(o->sim, path, 0, &job->checkpoint));
+    BN_GO(bn_checkpoint_writer_begin(o->sim, bn_output_dir_name(o->folder, "checkpoint").text, 0, &job->checkpoint));
     BN_GO(bn_history_serialize(history, series, bn_checkpoint_writer_state(job->checkpoint)));
     o->step = step;
     const bool parts = bn_checkpoint_writer_in_parts(job->checkpoint);
@@ -109,7 +107,6 @@ bn_status bn_checkpoint_output_begin(bn_checkpoint_output *o, bn_history *histor
     job = NULL; /* the writer owns it, also after a failure */
 out:
     job_free(job);
-    free(path);
     return st;
 }
 

@@ -89,7 +89,8 @@ static bn_tiff_place place_of(const bn_plan *p)
                             .epsg = p->epsg };
 }
 
-static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const char *base, size_t which, int component)
+static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const bn_output_dir *folder, size_t which,
+                            int component)
 {
     const bn_field_desc *d = &e->plan->fields[e->field[which]];
     const bn_grid *g = bn_plan_grid_of(e->plan, d);
@@ -99,7 +100,7 @@ static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const ch
     const bn_tiff_place place = place_of(e->plan);
     bn_status st = BN_OK;
     bn_tiff *tiff = NULL;
-    char path[4096], text[256], number[16] = "";
+    char text[256], number[16] = "";
     float *single = malloc((size_t)size[0] * size[1] * sizeof *single);
     double *values = malloc(points * sizeof *values);
     if (!single || !values) {
@@ -112,13 +113,9 @@ static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const ch
         snprintf(number, sizeof number, "-%d", component);
     snprintf(text, sizeof text, "%s%s [%s], cells of %g x %g m", d->name, number, d->unit ? d->unit : "", g->h[0],
              g->h[1]);
-    if (e->leads &&
-        snprintf(path, sizeof path, "%s%s%s-%06llu.tif", base, d->name, number, e->step) >= (int)sizeof path) {
-        st = bn_fail(ctx, BN_IO, "the path %s... is too long", base);
-        goto out;
-    }
     if (e->leads)
-        BN_GO(bn_tiff_begin(ctx, path, size, &tiff));
+        BN_GO(bn_tiff_begin(ctx, bn_output_dir_name(folder, "fields/%s%s-%06llu.tif", d->name, number, e->step).text,
+                            size, &tiff));
     if (tiff && e->plan->mapped)
         BN_GO(bn_tiff_georeference(tiff, &place));
     for (uint32_t k = 0; k < g->n[2]; k++) {
@@ -137,11 +134,11 @@ out:
     return st;
 }
 
-bn_status bn_field_tiff_write(bn_context *ctx, const bn_field_sampler *e, const char *base)
+bn_status bn_field_tiff_write(bn_context *ctx, const bn_field_sampler *e, const bn_output_dir *folder)
 {
     for (size_t i = 0; i < e->count; i++)
         for (int c = 0; exported(&e->plan->fields[e->field[i]]) && c < components(&e->plan->fields[e->field[i]]); c++)
-            BN_TRY(write_tiff(ctx, e, base, i, c));
+            BN_TRY(write_tiff(ctx, e, folder, i, c));
     return BN_OK;
 }
 

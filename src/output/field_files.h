@@ -5,6 +5,7 @@
 #include "io/volume.h"
 #include "io/vtk.h"
 #include "output/field_sampler.h"
+#include "output/output_dir.h"
 
 /* "vtu" on hexagons, else "vti". */
 const char *bn_field_vtk_ending(const bn_plan *);
@@ -13,7 +14,7 @@ const char *bn_field_vtk_ending(const bn_plan *);
 bn_vtk_image bn_field_image(const bn_field_sampler *, bool volume, bn_vtk_array *arrays);
 /* The same for HDF5, of the fields of reals. */
 bn_mesh bn_field_mesh(const bn_field_sampler *, bool volume, bn_mesh_array *arrays);
-/* Float TIFF: a file for each component, BASE + FIELD-STEP.tif, of the fields of reals. */
-BN_CHECKED bn_status bn_field_tiff_write(bn_context *, const bn_field_sampler *, const char *base);
+/* Float TIFF: a file for each component, fields/FIELD-STEP.tif, of the fields of reals. */
+BN_CHECKED bn_status bn_field_tiff_write(bn_context *, const bn_field_sampler *, const bn_output_dir *);
 
 #endif

@@ -25,13 +25,8 @@ struct bn_frame {
     size_t count;
     bn_snapshot **snapshots; /* of the fields at index field[i] of the plan; NULL: write_common has written it */
     size_t *field;
-    char *vtk_path;              /* NULL: no VTK */
-    char *volume_path;           /* of VTK's fields on the plan's second grid; NULL: none */
-    char *tiff_path, *hdf5_path; /* the same */
-    char *vtk_base, *hdf5_base;  /* paths of pieces without ".p3.vti" */
-    piece *pieces;               /* of all ranks, by the number of the box */
+    piece *pieces; /* of all ranks, by the number of the box */
     size_t piece_count;
-    char *picture_path[BN_PLAN_PICTURES];
     char caption[BN_PLAN_PICTURES][128]; /* of the solver at this time */
     pthread_mutex_t lock;                /* of what the first thread that needs it makes: */
     bool ready;
@@ -47,19 +42,11 @@ void bn_frame_release(bn_frame *m)
         return;
     for (size_t i = 0; m->snapshots && i < m->count; i++)
         bn_snapshot_release(&m->snapshots[i]);
-    for (size_t i = 0; i < BN_PLAN_PICTURES; i++)
-        free(m->picture_path[i]);
     for (size_t i = 0; i < BN_PLAN_FIELDS; i++)
         free(m->planes[i]);
     pthread_mutex_destroy(&m->lock);
     free(m->snapshots);
     free(m->field);
-    free(m->vtk_path);
-    free(m->volume_path);
-    free(m->tiff_path);
-    free(m->hdf5_path);
-    free(m->vtk_base);
-    free(m->hdf5_base);
     free(m->pieces);
     free(m);
 }
@@ -95,19 +82,39 @@ static bn_field_sampler sampler_of(const bn_frame *m, const void *const *data)
 static bn_status draw(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e, size_t which)
 {
     return bn_frame_picture_write(ctx, e, which, m->plan->pictures[which].caption ? m->caption[which] : NULL,
-                                  m->desc.animation, m->picture_path[which]);
+                                  m->desc.animation,
+                                  bn_frame_picture(m->desc.folder, m->plan->pictures[which].name, m->step).text);
 }
 
 static size_t pictures_of(const bn_frame *m) { return m->desc.pictures ? m->plan->picture_count : 0; }
+
+bn_path bn_frame_file(const bn_frame_desc *d, unsigned long long step)
+{
+    const bn_plan *p = bn_sim_plan(d->sim);
+    bn_path name;
+    snprintf(name.text, sizeof name.text, "fields/%s-%06llu.%s%s", p->solver->name, step,
+             bn_frame_in_pieces(d) ? "p" : "", bn_field_vtk_ending(p));
+    return name;
+}
+
+/* VTK's file, or the list of its pieces. */
+static bn_path whole_path(const bn_frame *m)
+{
+    return bn_output_dir_name(m->desc.folder, "%s", bn_frame_file(&m->desc, m->step).text);
+}
+
+static bool has_volume(const bn_frame *m) { return m->desc.vtk && m->plan->volume.dims > 0; }
 
 /* VTK's file of the fields on the second grid. */
 static bn_status write_volume(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e)
 {
     bn_vtk_array arrays[BN_PLAN_FIELDS];
-    if (!m->volume_path)
+    if (!has_volume(m))
         return BN_OK;
     const bn_vtk_image image = bn_field_image(e, true, arrays);
-    return bn_vtk_write(ctx, m->volume_path, &image);
+    const char *solver = m->plan->solver->name;
+    return bn_vtk_write(ctx, bn_output_dir_name(m->desc.folder, "fields/%s-volume-%06llu.vti", solver, m->step).text,
+                        &image);
 }
 
 /* HDF5's file, `mesh` and the fields on the second grid. */
@@ -117,16 +124,16 @@ static bn_status write_meshes(bn_context *ctx, const bn_frame *m, const bn_field
     const bn_mesh volume = bn_field_mesh(e, true, arrays);
     bn_mesh both = *mesh;
     both.other = &volume;
-    return bn_hdf5_write(ctx, m->hdf5_path, &both);
+    return bn_hdf5_write(ctx, bn_output_dir_name(m->desc.folder, "fields/fields-%llu.h5", m->step).text, &both);
 }
 
 /* All files from whole fields but those that are written apart. */
 static bn_status write_whole(bn_context *ctx, const bn_frame *m, const void *const *data)
 {
     const bn_field_sampler e = sampler_of(m, data);
-    if (m->tiff_path)
-        BN_TRY(bn_field_tiff_write(ctx, &e, m->tiff_path));
-    if (m->hdf5_path) {
+    if (m->desc.tiff)
+        BN_TRY(bn_field_tiff_write(ctx, &e, m->desc.folder));
+    if (m->desc.hdf5) {
         bn_mesh_array arrays[BN_PLAN_FIELDS];
         const bn_mesh mesh = bn_field_mesh(&e, false, arrays);
         BN_TRY(write_meshes(ctx, m, &e, &mesh));
@@ -144,11 +151,16 @@ static size_t piece_at(const bn_frame *m, const bn_region *r)
     return b;
 }
 
-static bn_status piece_path(bn_context *ctx, const char *base, size_t box, const char *ending, char *path, size_t room)
+/* The file of a piece in fields/. */
+static bn_path piece_name(const bn_frame *m, bool vtk, size_t box)
 {
-    if (snprintf(path, room, "%s.p%zu.%s", base, box, ending) >= (int)room)
-        return bn_fail(ctx, BN_IO, "the path %s... is too long", base);
-    return BN_OK;
+    bn_path name;
+    if (vtk)
+        snprintf(name.text, sizeof name.text, "%s-%06llu.p%zu.%s", m->plan->solver->name, m->step, box,
+                 bn_field_vtk_ending(m->plan));
+    else
+        snprintf(name.text, sizeof name.text, "fields-%llu.p%zu.h5", m->step, box);
+    return name;
 }
 
 /* One part of this rank: a file of each format. */
@@ -156,14 +168,13 @@ static bn_status write_piece(bn_context *ctx, const bn_frame *m, const bn_region
 {
     const size_t box = piece_at(m, r);
     const bn_field_sampler e = sampler_of(m, data);
-    char path[4096];
     if (m->desc.vtk) {
         bn_vtk_array arrays[BN_PLAN_FIELDS];
         bn_vtk_image image = bn_field_image(&e, false, arrays);
         memcpy(image.first, r->first, sizeof image.first);
         memcpy(image.n, r->n, sizeof image.n);
-        BN_TRY(piece_path(ctx, m->vtk_base, box, bn_field_vtk_ending(m->plan), path, sizeof path));
-        BN_TRY(bn_vtk_write(ctx, path, &image));
+        BN_TRY(bn_vtk_write(ctx, bn_output_dir_name(m->desc.folder, "fields/%s", piece_name(m, true, box).text).text,
+                            &image));
     }
     if (m->desc.hdf5) {
         bn_mesh_array arrays[BN_PLAN_FIELDS];
@@ -172,8 +183,8 @@ static bn_status write_piece(bn_context *ctx, const bn_frame *m, const bn_region
             mesh.n[k] = r->n[k];
             mesh.origin[k] += r->first[k] * mesh.h[k];
         }
-        BN_TRY(piece_path(ctx, m->hdf5_base, box, "h5", path, sizeof path));
-        BN_TRY(bn_hdf5_write(ctx, path, &mesh));
+        BN_TRY(bn_hdf5_write(ctx, bn_output_dir_name(m->desc.folder, "fields/%s", piece_name(m, false, box).text).text,
+                             &mesh));
     }
     return BN_OK;
 }
@@ -230,16 +241,13 @@ bn_status bn_frame_write(bn_context *ctx, bn_frame *m)
         free_planes(m);
         BN_TRY(st);
     }
-    if (m->pieces || parts == 0 || !(m->tiff_path || m->hdf5_path || m->volume_path || m->desc.mesh))
+    if (m->pieces || parts == 0 || !(m->desc.tiff || m->desc.hdf5 || has_volume(m) || m->desc.mesh))
         return BN_OK;
     BN_TRY(take_whole(ctx, m));
     return write_whole(ctx, m, m->values);
 }
 
-size_t bn_frame_apart(const bn_frame *m)
-{
-    return m->pieces || m->count == 0 ? 0 : pictures_of(m) + (m->vtk_path != NULL);
-}
+size_t bn_frame_apart(const bn_frame *m) { return m->pieces || m->count == 0 ? 0 : pictures_of(m) + m->desc.vtk; }
 
 bn_status bn_frame_write_apart(bn_context *ctx, bn_frame *m, size_t which)
 {
@@ -249,7 +257,7 @@ bn_status bn_frame_write_apart(bn_context *ctx, bn_frame *m, size_t which)
         return draw(ctx, m, &e, which);
     bn_vtk_array arrays[BN_PLAN_FIELDS];
     const bn_vtk_image image = bn_field_image(&e, false, arrays);
-    return bn_vtk_write(ctx, m->vtk_path, &image);
+    return bn_vtk_write(ctx, whole_path(m).text, &image);
 }
 
 size_t bn_frame_bytes(const bn_frame *m)
@@ -260,40 +268,32 @@ size_t bn_frame_bytes(const bn_frame *m)
     return bytes;
 }
 
-/* The name of a file without its folder. */
-static const char *last_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 bn_status bn_frame_list_pieces(bn_context *ctx, const bn_frame *m)
 {
-    enum { NAME = 512 };
     bn_status st = BN_OK;
     /* The fields on the second grid, whole on this rank, are lent as long as its last piece. */
     const bn_field_sampler e = sampler_of(m, NULL), lent = sampler_of(m, m->values);
     bn_vtk_piece *vtk = calloc(m->piece_count + 1, sizeof *vtk);
     bn_mesh_piece *mesh = calloc(m->piece_count + 1, sizeof *mesh);
-    char(*names)[NAME] = calloc(m->piece_count + 1, sizeof *names);
+    bn_path *names = calloc(m->piece_count + 1, sizeof *names);
     if (!vtk || !mesh || !names) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for the list of pieces");
         goto out;
     }
     for (size_t b = 0; m->desc.vtk && b < m->piece_count; b++) {
-        BN_GO(piece_path(ctx, last_of(m->vtk_base), b, bn_field_vtk_ending(m->plan), names[b], NAME));
-        vtk[b].file = names[b];
+        names[b] = piece_name(m, true, b);
+        vtk[b].file = names[b].text;
         memcpy(vtk[b].first, m->pieces[b].own.first, sizeof vtk[b].first);
         memcpy(vtk[b].n, m->pieces[b].size, sizeof vtk[b].n);
     }
     if (m->desc.vtk) {
         bn_vtk_array arrays[BN_PLAN_FIELDS];
         const bn_vtk_image image = bn_field_image(&e, false, arrays);
-        BN_GO(bn_vtk_pieces_write(ctx, m->vtk_path, &image, vtk, m->piece_count));
+        BN_GO(bn_vtk_pieces_write(ctx, whole_path(m).text, &image, vtk, m->piece_count));
     }
     for (size_t b = 0; m->desc.hdf5 && b < m->piece_count; b++) {
-        BN_GO(piece_path(ctx, last_of(m->hdf5_base), b, "h5", names[b], NAME));
-        mesh[b].file = names[b];
+        names[b] = piece_name(m, false, b);
+        mesh[b].file = names[b].text;
         memcpy(mesh[b].first, m->pieces[b].own.first, sizeof mesh[b].first);
         memcpy(mesh[b].n, m->pieces[b].own.n, sizeof mesh[b].n);
         memcpy(mesh[b].size, m->pieces[b].size, sizeof mesh[b].size);
@@ -313,39 +313,9 @@ out:
     return st;
 }
 
-void bn_frame_file(const bn_frame_desc *d, char *name, size_t room)
+bn_path bn_frame_picture(const bn_output_dir *folder, const char *name, unsigned long long step)
 {
-    const bn_plan *p = bn_sim_plan(d->sim);
-    snprintf(name, room, "fields/%s-%06llu.%s%s", p->solver->name, bn_sim_now(d->sim).step,
-             bn_frame_in_pieces(d) ? "p" : "", bn_field_vtk_ending(p));
-}
-
-bn_status bn_frame_picture(bn_output_dir *folder, char **path, const char *name, unsigned long long step)
-{
-    return bn_output_dir_name(folder, path, "pictures/%s-%06llu.png", name, step);
-}
-
-static bn_status name_files(bn_frame *m)
-{
-    const bn_frame_desc *d = &m->desc;
-    char name[256];
-    bn_frame_file(d, name, sizeof name);
-    if (d->vtk) {
-        BN_TRY(bn_output_dir_name(d->folder, &m->vtk_path, "%s", name));
-        BN_TRY(bn_output_dir_name(d->folder, &m->vtk_base, "fields/%s-%06llu", m->plan->solver->name, m->step));
-        if (m->plan->volume.dims > 0)
-            BN_TRY(bn_output_dir_name(d->folder, &m->volume_path, "fields/%s-volume-%06llu.vti", m->plan->solver->name,
-                                      m->step));
-    }
-    if (d->tiff)
-        BN_TRY(bn_output_dir_name(d->folder, &m->tiff_path, "fields/"));
-    if (d->hdf5) {
-        BN_TRY(bn_output_dir_name(d->folder, &m->hdf5_path, "fields/fields-%llu.h5", m->step));
-        BN_TRY(bn_output_dir_name(d->folder, &m->hdf5_base, "fields/fields-%llu", m->step));
-    }
-    for (size_t i = 0; d->pictures && i < m->plan->picture_count; i++)
-        BN_TRY(bn_frame_picture(d->folder, &m->picture_path[i], m->plan->pictures[i].name, m->step));
-    return BN_OK;
+    return bn_output_dir_name(folder, "pictures/%s-%06llu.png", name, step);
 }
 
 static bool drawn(const bn_plan *p, const char *name)
@@ -379,8 +349,8 @@ static bn_status write_common(bn_frame *m)
 {
     bn_context *ctx = m->desc.ctx;
     const bn_field_sampler e = sampler_of(m, NULL);
-    if (m->tiff_path)
-        BN_TRY(bn_field_tiff_write(ctx, &e, m->tiff_path));
+    if (m->desc.tiff)
+        BN_TRY(bn_field_tiff_write(ctx, &e, m->desc.folder));
     if (m->desc.layered)
         BN_TRY(bn_mesh_output_write(ctx, m->desc.mesh, &e));
     for (size_t i = 0; i < pictures_of(m); i++)
@@ -397,7 +367,6 @@ static bn_status begin(bn_frame *m)
     m->field = calloc(p->field_count, sizeof *m->field);
     if (!m->snapshots || !m->field)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for an output time");
-    BN_TRY(name_files(m));
     if (pieces)
         BN_TRY(find_pieces(m));
     for (size_t i = 0; i < p->field_count; i++)

@@ -30,9 +30,9 @@ BN_CHECKED bn_status bn_frame_create(const bn_frame_desc *, bn_frame **out);
 void bn_frame_release(bn_frame *); /* accepts NULL */
 
 /* "fields/NAME-000120.vti", relative to the output directory, as fields.pvd lists it. */
-void bn_frame_file(const bn_frame_desc *, char *name, size_t room);
-/* A picture's path, "pictures/NAME-000120.png": fresh memory. */
-BN_CHECKED bn_status bn_frame_picture(bn_output_dir *, char **path, const char *name, unsigned long long step);
+bn_path bn_frame_file(const bn_frame_desc *, unsigned long long step);
+/* A picture's path, "pictures/NAME-000120.png". */
+bn_path bn_frame_picture(const bn_output_dir *, const char *name, unsigned long long step);
 
 /* The job of each rank: its pieces; without pieces all that is not written apart. */
 BN_CHECKED bn_status bn_frame_write(bn_context *, bn_frame *);

@@ -161,14 +161,12 @@ void bn_history_trim(bn_history *p, bn_output_dir *folder)
 {
     size_t left = 0;
     for (size_t i = 0; i < p->file_count; i++) {
-        char *path = NULL;
-        if (bn_output_dir_name(folder, &path, "%s", p->files[i]) == BN_OK && access(path, F_OK) == 0) {
+        if (access(bn_output_dir_name(folder, "%s", p->files[i]).text, F_OK) == 0) {
             p->files[left] = p->files[i];
             p->times[left++] = p->times[i];
         } else {
             free(p->files[i]);
         }
-        free(path);
     }
     p->file_count = left;
 }

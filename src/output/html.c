@@ -61,12 +61,12 @@ static const char script[] =
 
 void bn_html_begin(bn_string *b, const char *title)
 {
-    bn_string_add(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    bn_html_text(b, title);
-    bn_string_add(b, "</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n<h1>", style);
-    bn_html_text(b, title);
-    bn_string_add(b, "</h1>\n");
+    bn_html_add(b,
+                "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>%s</title>\n",
+                title);
+    bn_string_add(b, "<style>%s</style>\n</head>\n<body>\n<main>\n", style);
+    bn_html_add(b, "<h1>%s</h1>\n", title);
 }
 
 void bn_html_end(bn_string *b) { bn_string_add(b, "</main>\n<script>%s</script>\n</body>\n</html>\n", script); }
@@ -94,18 +94,30 @@ void bn_html_text(bn_string *b, const char *text)
     }
 }
 
-void bn_html_heading(bn_string *b, const char *text)
+void bn_html_add(bn_string *b, const char *format, ...)
 {
-    bn_string_add(b, "<h2>");
-    bn_html_text(b, text);
-    bn_string_add(b, "</h2>\n");
+    va_list args;
+    va_start(args, format);
+    for (const char *at = format; *at;) {
+        const size_t plain = strcspn(at, "%");
+        bn_string_add_bytes(b, at, plain);
+        at += plain;
+        if (strncmp(at, "%zu", 3) == 0) {
+            bn_string_add(b, "%zu", va_arg(args, size_t));
+            at += 3;
+        } else if (*at) {
+            bn_html_text(b, va_arg(args, const char *));
+            at += 2;
+        }
+    }
+    va_end(args);
 }
+
+void bn_html_heading(bn_string *b, const char *text) { bn_html_add(b, "<h2>%s</h2>\n", text); }
 
 void bn_html_table(bn_string *b, const char *caption, const char *heads)
 {
-    bn_string_add(b, "<table>\n<caption>");
-    bn_html_text(b, caption);
-    bn_string_add(b, "</caption>\n<tr>");
+    bn_html_add(b, "<table>\n<caption>%s</caption>\n<tr>", caption);
     for (const char *at = heads; *at;) {
         const int bytes = (int)strcspn(at, "|");
         bn_string_add(b, "<th scope=\"col\">%.*s</th>", bytes, at);
@@ -141,6 +153,13 @@ void bn_html_address(bn_string *b, const char *path)
             bn_string_add(b, "%c", *path);
         else
             bn_string_add(b, "%%%02X", (unsigned)(unsigned char)*path);
+}
+
+void bn_html_link(bn_string *b, const char *path)
+{
+    bn_string_add(b, "<a href=\"");
+    bn_html_address(b, path);
+    bn_html_add(b, "\">%s</a>", path);
 }
 
 typedef struct scale {
@@ -210,8 +229,7 @@ static void add_ticks(bn_string *b, const scale *s, bool upright)
         add_place(b, 'L', upright ? WIDTH - RIGHT : x, upright ? y : HEIGHT - BELOW);
         bn_string_add(b, "\"/><text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", upright ? LEFT - 6 : (int)x,
                       upright ? (int)y + 4 : HEIGHT - BELOW + 17, upright ? "end" : "middle");
-        bn_html_text(b, ticks.text[i]);
-        bn_string_add(b, "</text>\n");
+        bn_html_add(b, "%s</text>\n", ticks.text[i]);
     }
 }
 
@@ -224,8 +242,7 @@ static void add_axis_name(bn_string *b, const scale *s, const char *label, bool 
         bn_string_add(b, "<text x=\"4\" y=\"%d\">", TOP - 16);
     else
         bn_string_add(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10);
-    bn_html_text(b, name);
-    bn_string_add(b, "</text>\n");
+    bn_html_add(b, "%s</text>\n", name);
 }
 
 /* Which points of a piece of a long line are drawn: the lowest and the highest. */
@@ -260,9 +277,7 @@ static void add_line(bn_string *b, const bn_chart *c, size_t which, const scale 
     bool pen = false;
     bn_string_add(b, "<path ");
     add_pen(b, which);
-    bn_string_add(b, " data-name=\"");
-    bn_html_text(b, l->label && l->label[0] ? l->label : c->y_label);
-    bn_string_add(b, "\" d=\"");
+    bn_html_add(b, " data-name=\"%s\" d=\"", l->label && l->label[0] ? l->label : c->y_label);
     for (size_t i = 0; i < l->count; i++) {
         if (i % length == 0)
             extremes(l, y, i, i + length < l->count ? i + length : l->count, &low, &high);
@@ -292,9 +307,7 @@ static void add_legend(bn_string *b, const bn_chart *c)
     for (size_t i = 0; i < c->count; i++) {
         bn_string_add(b, "<svg viewBox=\"0 0 36 10\" style=\"width:36px\" aria-hidden=\"true\"><path d=\"M2 5H34\" ");
         add_pen(b, i);
-        bn_string_add(b, "/></svg> ");
-        bn_html_text(b, c->lines[i].label);
-        bn_string_add(b, " &emsp;\n");
+        bn_html_add(b, "/></svg> %s &emsp;\n", c->lines[i].label);
     }
     bn_string_add(b, "</p>\n");
 }
@@ -319,12 +332,7 @@ void bn_html_chart(bn_string *b, const bn_chart *c)
     widen_if_flat(&x);
     widen_if_flat(&y);
     bn_string_add(b, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" tabindex=\"0\" data-x=\"", WIDTH, HEIGHT);
-    bn_html_text(b, c->x_label);
-    bn_string_add(b, "\" aria-label=\"");
-    bn_html_text(b, c->y_label);
-    bn_string_add(b, " over ");
-    bn_html_text(b, c->x_label);
-    bn_string_add(b, ": from ");
+    bn_html_add(b, "%s\" aria-label=\"%s over %s: from ", c->x_label, c->y_label, c->x_label);
     add_short(b, lowest);
     bn_string_add(b, " to ");
     add_short(b, highest);
@@ -349,7 +357,5 @@ void bn_html_chart(bn_string *b, const bn_chart *c)
                   WIDTH - RIGHT);
     if (c->count > 1)
         add_legend(b, c);
-    bn_string_add(b, "<output></output>\n<figcaption>");
-    bn_html_text(b, c->title);
-    bn_string_add(b, "</figcaption>\n</figure>\n");
+    bn_html_add(b, "<output></output>\n<figcaption>%s</figcaption>\n</figure>\n", c->title);
 }

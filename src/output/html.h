@@ -12,14 +12,17 @@ void bn_html_end(bn_string *);
 
 /* Text with its signs escaped; what is no UTF-8 appears as "?". */
 void bn_html_text(bn_string *, const char *);
+/* Markup, printf-like: "%s" takes such a text (NULL: none), "%zu" a number. */
+void bn_html_add(bn_string *, const char *format, ...) BN_PRINTF(2, 3);
 /* A section's heading. */
 void bn_html_heading(bn_string *, const char *);
 /* A table's begin with its heads, separated by "|"; end it with "</table>". */
 void bn_html_table(bn_string *, const char *caption, const char *heads);
 /* Six digits to read, all of them in the attribute `value`; NaN: "none". */
 void bn_html_number(bn_string *, double);
-/* The name of a file relative to the page, as an address. */
+/* The name of a file relative to the page, as an address; and a link to it that reads so. */
 void bn_html_address(bn_string *, const char *path);
+void bn_html_link(bn_string *, const char *path);
 
 /* A chart drawn as SVG; of lines with many points the lowest and the highest of each piece. Nothing without two points
  * in a line. */

@@ -58,17 +58,13 @@ static void add_value(bn_string *b, const json_t *value, const char *unit)
         bn_string_add(b, i ? ", " : "");
         add_value(b, item, NULL);
     }
-    if (json_is_number(value) && unit && unit[0]) {
-        bn_string_add(b, " ");
-        bn_html_text(b, unit);
-    }
+    if (json_is_number(value) && unit && unit[0])
+        bn_html_add(b, " %s", unit);
 }
 
 static void add_row(report *r, const char *name, const json_t *value, const char *unit)
 {
-    bn_string_add(&r->page, "<tr><th scope=\"row\">");
-    bn_html_text(&r->page, name);
-    bn_string_add(&r->page, "</th><td>");
+    bn_html_add(&r->page, "<tr><th scope=\"row\">%s</th><td>", name);
     add_value(&r->page, value, unit);
     bn_string_add(&r->page, "</td></tr>\n");
 }
@@ -87,21 +83,9 @@ static void add_rows(report *r, const char *caption, const row *rows, size_t cou
     bn_string_add(&r->page, "</table>\n");
 }
 
-static void add_link(report *r, const char *path)
-{
-    bn_string_add(&r->page, "<a href=\"");
-    bn_html_address(&r->page, path);
-    bn_string_add(&r->page, "\">");
-    bn_html_text(&r->page, path);
-    bn_string_add(&r->page, "</a>");
-}
-
 static bool there(report *r, const char *name)
 {
-    char *path = bn_path_join(bn_output_dir_path(r->folder), name);
-    const bool found = path && access(path, F_OK) == 0;
-    free(path);
-    return found;
+    return access(bn_output_dir_name(r->folder, "%s", name).text, F_OK) == 0;
 }
 
 /* How it ended, and what it warned of. */
@@ -110,22 +94,16 @@ static void add_outcome(report *r)
     const char *error = json_string_value(get(r, NULL, "error")), *warnings = bn_context_warnings(r->ctx);
     bn_string_add(&r->page, "<p>Solver %s, %lld steps; ended by: ", bn_case_solver(bn_sim_case(r->sim)),
                   (long long)json_integer_value(get(r, NULL, "steps")));
-    bn_html_text(&r->page, json_string_value(get(r, NULL, "stopped_by")));
-    bn_string_add(&r->page, "; on ");
+    bn_html_add(&r->page, "%s; on ", json_string_value(get(r, NULL, "stopped_by")));
     add_value(&r->page, json_is_object(get(r, NULL, "device")) ? get(r, "device", "name") : get(r, NULL, "engine"),
               NULL);
     bn_string_add(&r->page, ", %s precision.</p>\n", bn_case_double(bn_sim_case(r->sim)) ? "double" : "single");
-    if (error) {
-        bn_string_add(&r->page, "<p class=\"bad\" role=\"alert\">");
-        bn_html_text(&r->page, error);
-        bn_string_add(&r->page, "</p>\n");
-    }
+    if (error)
+        bn_html_add(&r->page, "<p class=\"bad\" role=\"alert\">%s</p>\n", error);
     if (!warnings[0])
         return;
     bn_html_heading(&r->page, "Warnings");
-    bn_string_add(&r->page, "<pre>");
-    bn_html_text(&r->page, warnings);
-    bn_string_add(&r->page, "</pre>\n");
+    bn_html_add(&r->page, "<pre>%s</pre>\n", warnings);
 }
 
 static void add_change(void *user, const bn_case_change *c)
@@ -139,13 +117,7 @@ static void add_change(void *user, const bn_case_change *c)
         bn_string_add(b, "%.*s.%zu%s", (int)(dot - c->key), c->key, c->item, dot);
     else
         bn_string_add(b, "%s", c->key);
-    bn_string_add(b, "</th><td>");
-    bn_html_text(b, c->value);
-    bn_string_add(b, " %s</td><td>", c->unit);
-    bn_html_text(b, c->def ? c->def : "");
-    bn_string_add(b, "</td><td>");
-    bn_html_text(b, c->help);
-    bn_string_add(b, "</td></tr>\n");
+    bn_html_add(b, "</th><td>%s %s</td><td>%s</td><td>%s</td></tr>\n", c->value, c->unit, c->def, c->help);
 }
 
 static bn_status add_case(report *r)
@@ -155,7 +127,7 @@ static bn_status add_case(report *r)
     bn_html_table(&r->page, "What differs from the defaults, in SI units", "key|value|default|meaning");
     BN_TRY(bn_case_changes(bn_sim_case(r->sim), add_change, &r->page));
     bn_string_add(&r->page, "</table>\n</div>\n<p>All keys: ");
-    add_link(r, "case.toml");
+    bn_html_link(&r->page, "case.toml");
     bn_string_add(&r->page, "</p>\n");
     return BN_OK;
 }
@@ -175,9 +147,7 @@ static void add_expected(bn_string *b, const bn_result_info *info)
         bn_html_number(b, info->value - info->expected);
     if (is && info->tolerance > 0 && !(fabs(info->value - info->expected) <= info->tolerance))
         bn_string_add(b, " <span class=\"bad\">too far</span>");
-    bn_string_add(b, "</td><td>");
-    bn_html_text(b, is ? info->source : "");
-    bn_string_add(b, "</td><td>");
+    bn_html_add(b, "</td><td>%s</td><td>", is ? info->source : "");
 }
 
 static void add_results(report *r)
@@ -195,13 +165,10 @@ static void add_results(report *r)
             const bn_result_info *info = bn_results_at(results, i);
             bn_string_add(&r->page, "<tr><th scope=\"row\">%s</th><td>", info->name);
             add_value(&r->page, get(r, "results", info->name), NULL);
-            bn_string_add(&r->page, "</td><td>");
-            bn_html_text(&r->page, info->unit);
-            bn_string_add(&r->page, "</td><td>");
+            bn_html_add(&r->page, "</td><td>%s</td><td>", info->unit);
             if (known)
                 add_expected(&r->page, info);
-            bn_html_text(&r->page, info->help);
-            bn_string_add(&r->page, "</td></tr>\n");
+            bn_html_add(&r->page, "%s</td></tr>\n", info->help);
         }
         bn_string_add(&r->page, "</table>\n");
     }
@@ -267,12 +234,12 @@ static void take_picture(shown *list, size_t *count, const char *name)
 
 static bn_status add_pictures(report *r)
 {
-    char *path = bn_path_join(bn_output_dir_path(r->folder), "pictures"), file[NAME_BYTES + 16];
+    char file[NAME_BYTES + 16];
     shown *list = calloc(PICTURES, sizeof *list);
-    DIR *dir = path ? opendir(path) : NULL;
+    DIR *dir = opendir(bn_output_dir_name(r->folder, "pictures").text);
     size_t count = 0;
     bn_status st = BN_OK;
-    if (!path || !list)
+    if (!list)
         st = bn_fail(r->ctx, BN_MEMORY, "no memory for the pictures of a report");
     for (struct dirent *e; st == BN_OK && dir && (e = readdir(dir)) != NULL;) {
         const size_t bytes = strlen(e->d_name);
@@ -298,17 +265,15 @@ static bn_status add_pictures(report *r)
             bn_string_add(&r->page, " over %zu output times, to one scale", list[i].count);
         else if (numbered)
             bn_string_add(&r->page, " at the last output time");
-        bn_string_add(&r->page, "; axes, units and colours stand in the picture\">\n<figcaption>");
-        bn_html_text(&r->page, list[i].file);
+        bn_html_add(&r->page, "; axes, units and colours stand in the picture\">\n<figcaption>%s", list[i].file);
         if (list[i].count > 1)
             bn_string_add(&r->page, ", %zu output times", list[i].count);
         bn_string_add(&r->page, ": ");
-        add_link(r, file);
+        bn_html_link(&r->page, file);
         bn_string_add(&r->page, "</figcaption>\n</figure>\n");
     }
     if (dir)
         closedir(dir);
-    free(path);
     free(list);
     return st;
 }
@@ -326,16 +291,13 @@ static void add_table(report *r, const char *name, const bn_column *columns, siz
 {
     char file[NAME_BYTES], head[NAME_BYTES];
     snprintf(file, sizeof file, "%s.csv", name);
-    bn_string_add(&r->page, "<details>\n<summary>%s: ", rows > ROWS_SHOWN ? "First values of" : "Values of");
-    bn_html_text(&r->page, name);
-    bn_string_add(&r->page, ", %zu rows</summary>\n<div class=\"wide\">\n<table>\n<caption>", rows);
-    add_link(r, file);
+    bn_html_add(&r->page, "<details>\n<summary>%s: %s, %zu rows</summary>\n<div class=\"wide\">\n<table>\n<caption>",
+                rows > ROWS_SHOWN ? "First values of" : "Values of", name, rows);
+    bn_html_link(&r->page, file);
     bn_string_add(&r->page, "</caption>\n<tr>");
     for (size_t c = 0; c < count; c++) {
         head_of(head, &columns[c]);
-        bn_string_add(&r->page, "<th scope=\"col\">");
-        bn_html_text(&r->page, head);
-        bn_string_add(&r->page, "</th>");
+        bn_html_add(&r->page, "<th scope=\"col\">%s</th>", head);
     }
     bn_string_add(&r->page, "</tr>\n");
     for (size_t i = 0; i < rows && i < ROWS_SHOWN; i++) {
@@ -435,7 +397,7 @@ static bn_status add_tables(report *r)
 static bn_status add_series(report *r)
 {
     const bn_plan *p = bn_sim_plan(r->sim);
-    char *path = NULL, *text = NULL;
+    char *text = NULL;
     double *values = NULL;
     size_t bytes;
     bn_csv_table t = { .columns = 0 };
@@ -443,8 +405,7 @@ static bn_status add_series(report *r)
     bn_status st = BN_OK;
     if (!there(r, "series.csv"))
         return BN_OK;
-    BN_TRY(bn_output_dir_name(r->folder, &path, "series.csv"));
-    BN_GO(bn_file_read(r->ctx, path, SERIES_BYTES, &text, &bytes));
+    BN_TRY(bn_file_read(r->ctx, bn_output_dir_name(r->folder, "series.csv").text, SERIES_BYTES, &text, &bytes));
     if (!strchr(text, '\n') || !strchr(text, '\n')[1]) /* heads alone */
         goto out;
     BN_GO(bn_csv_parse(r->ctx, "series.csv", text, &t));
@@ -472,7 +433,6 @@ out:
     bn_csv_table_free(&t);
     free(values);
     free(text);
-    free(path);
     return st;
 }
 
@@ -528,7 +488,7 @@ static void add_files(report *r)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (there(r, files[i])) {
             bn_string_add(&r->page, "<li>");
-            add_link(r, files[i]);
+            bn_html_link(&r->page, files[i]);
             bn_string_add(&r->page, "</li>\n");
         }
     bn_string_add(&r->page, "</ul>\n");
@@ -561,7 +521,6 @@ bn_status bn_html_report_write(bn_context *ctx, bn_sim *sim, bn_output_dir *fold
 {
     report r = { .ctx = ctx, .sim = sim, .folder = folder, .summary = summary };
     const char *title = bn_case_text(bn_sim_case(sim), "case.title");
-    char *path = NULL;
     bn_status st = BN_OK;
     bn_html_begin(&r.page, title[0] ? title : bn_case_path(bn_sim_case(sim)));
     add_outcome(&r);
@@ -573,14 +532,10 @@ bn_status bn_html_report_write(bn_context *ctx, bn_sim *sim, bn_output_dir *fold
     add_speed(&r);
     add_files(&r);
     bn_html_end(&r.page);
-    if (r.page.failed) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for report.html");
-        goto out;
-    }
-    BN_GO(bn_output_dir_name(folder, &path, "report.html"));
-    st = bn_file_write(ctx, path, bn_string_text(&r.page), r.page.bytes);
+    st = r.page.failed ? bn_fail(ctx, BN_MEMORY, "no memory for report.html")
+                       : bn_file_write(ctx, bn_output_dir_name(folder, "report.html").text, bn_string_text(&r.page),
+                                       r.page.bytes);
 out:
-    free(path);
     bn_string_clear(&r.page);
     return st;
 }

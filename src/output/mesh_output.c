@@ -2,6 +2,7 @@
  * the run ends; an outline is complete at once, and outlines.csv lists its time. */
 #include "output/mesh_output.h"
 
+#include "case/string_buffer.h"
 #include "io/decimal.h"
 #include "io/file.h"
 #include "io/ugrid.h"
@@ -15,13 +16,6 @@
 
 enum { LIST_BYTES = 1 << 28 };
 
-/* One line of outlines.csv. */
-typedef struct entry {
-    double time, area;
-    size_t layer, polygons;
-    unsigned long long step;
-} entry;
-
 struct bn_mesh_output {
     bn_context *ctx;
     bn_output_dir *folder;
@@ -30,8 +24,7 @@ struct bn_mesh_output {
     size_t count;                              /* layers */
     bn_ugrid **mesh;                           /* NULL: no meshes */
     size_t field[BN_PLAN_FIELDS], field_count; /* of the meshes: indices of the plan's fields */
-    entry *entries;
-    size_t entry_count;
+    bn_string list;                            /* outlines.csv: the time of each outline */
 };
 
 static bool wanted(const bn_field_desc *d)
@@ -64,7 +57,6 @@ static bn_status create_meshes(bn_mesh_output *l, const char *title)
     if (!(l->mesh = calloc(l->count, sizeof *l->mesh)))
         return bn_fail(l->ctx, BN_MEMORY, "no memory for the meshes");
     for (size_t k = 0; k < l->count; k++) {
-        char *path = NULL;
         const bn_ugrid_desc mesh = { .cells = l->cells,
                                      .hidden = d->hidden ? d->hidden + k * l->cells.n[0] * l->cells.n[1] : NULL,
                                      .title = title,
@@ -72,10 +64,8 @@ static bn_status create_meshes(bn_mesh_output *l, const char *title)
                                      .epsg = l->plan->epsg,
                                      .fields = fields,
                                      .count = l->field_count };
-        BN_TRY(bn_output_dir_name(l->folder, &path, "%s%zu.nc", d->name, k + 1));
-        const bn_status st = bn_ugrid_create(l->ctx, path, &mesh, &l->mesh[k]);
-        free(path);
-        BN_TRY(st);
+        BN_TRY(bn_ugrid_create(l->ctx, bn_output_dir_name(l->folder, "%s%zu.nc", d->name, k + 1).text, &mesh,
+                               &l->mesh[k]));
     }
     return BN_OK;
 }
@@ -95,18 +85,13 @@ bn_status bn_mesh_output_create(bn_context *ctx, bn_output_dir *folder, bn_sim *
     l->cells = (bn_cells){
         { g->n[0], g->n[1] }, { g->origin[0], g->origin[1] }, { g->h[0], g->h[1] }, g->kind == BN_HEXAGONAL
     };
-    if (p->mesh_output.outlined) {
-        char *path = NULL;
-        BN_GO(bn_output_dir_name(folder, &path, "outlines"));
-        st = bn_directory_create(ctx, path);
-        free(path);
-    }
-    if (st == BN_OK && p->mesh_output.mesh)
-        st = create_meshes(l, bn_case_text(bn_sim_case(sim), "case.title"));
-    if (st == BN_OK) {
-        *out = l;
-        l = NULL;
-    }
+    bn_string_add(&l->list, "time [s],%s,polygons,area [m2],file\n", p->mesh_output.name);
+    if (p->mesh_output.outlined)
+        BN_GO(bn_directory_create(ctx, bn_output_dir_name(folder, "outlines").text));
+    if (p->mesh_output.mesh)
+        BN_GO(create_meshes(l, bn_case_text(bn_sim_case(sim), "case.title")));
+    *out = l;
+    l = NULL;
 out:
     bn_mesh_output_destroy(&l);
     return st;
@@ -154,105 +139,50 @@ static bn_status read_layer(bn_context *ctx, const bn_field_sampler *e, uint32_t
     return BN_OK;
 }
 
-static bn_status note(bn_context *ctx, bn_mesh_output *l, const entry *next)
-{
-    entry *grown = realloc(l->entries, (l->entry_count + 1) * sizeof *grown);
-    if (!grown)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the list of outlines");
-    l->entries = grown;
-    l->entries[l->entry_count++] = *next;
-    return BN_OK;
-}
-
 static bn_status write_outline(bn_context *ctx, bn_mesh_output *l, const bn_field_sampler *e, const double *values,
                                size_t layer, bool *in)
 {
     const bn_plan_mesh_output_desc *d = &l->plan->mesh_output;
     const size_t cells = (size_t)l->cells.n[0] * l->cells.n[1];
     bn_outline o;
-    char *path = NULL;
+    char file[256], time[BN_DECIMAL_BYTES], area[BN_DECIMAL_BYTES];
     for (size_t at = 0; at < cells; at++)
         in[at] = values[at] > d->above;
     BN_TRY(bn_outline_make(ctx, &l->cells, in, &o));
-    bn_status st = bn_output_dir_name(l->folder, &path, "outlines/%s-%s%zu-%06llu.wkt", d->outline, d->name, layer + 1,
-                                      e->step);
-    if (st == BN_OK)
-        st = bn_file_write(ctx, path, o.text, strlen(o.text));
-    if (st == BN_OK)
-        st = note(ctx, l,
-                  &(entry){ e->time, (double)o.cells * l->cells.h[0] * l->cells.h[1], layer + 1, o.polygons, e->step });
-    free(path);
+    snprintf(file, sizeof file, "outlines/%s-%s%zu-%06llu.wkt", d->outline, d->name, layer + 1, e->step);
+    const bn_status st = bn_file_write(ctx, bn_output_dir_name(l->folder, "%s", file).text, o.text, strlen(o.text));
+    bn_decimal_format(time, e->time);
+    bn_decimal_format(area, (double)o.cells * l->cells.h[0] * l->cells.h[1]);
+    bn_string_add(&l->list, "%s,%zu,%zu,%s,%s\n", time, layer + 1, o.polygons, area, file);
     free(o.text);
     return st;
 }
 
-/* outlines.csv: the time of each outline. */
 static bn_status write_list(bn_context *ctx, bn_mesh_output *l)
 {
-    const bn_plan_mesh_output_desc *d = &l->plan->mesh_output;
-    char *path = NULL, time[BN_DECIMAL_BYTES], area[BN_DECIMAL_BYTES];
-    bn_file *file = NULL;
-    BN_TRY(bn_output_dir_name(l->folder, &path, "outlines.csv"));
-    const bn_status st = bn_file_begin(ctx, path, &file);
-    free(path);
-    BN_TRY(st);
-    fprintf(bn_file_stream(file), "time [s],%s,polygons,area [m2],file\n", d->name);
-    for (size_t i = 0; i < l->entry_count; i++) {
-        const entry *at = &l->entries[i];
-        bn_decimal_format(time, at->time);
-        bn_decimal_format(area, at->area);
-        fprintf(bn_file_stream(file), "%s,%zu,%zu,%s,outlines/%s-%s%zu-%06llu.wkt\n", time, at->layer, at->polygons,
-                area, d->outline, d->name, at->layer, at->step);
-    }
-    return bn_file_commit(&file);
+    return l->list.failed ? bn_fail(ctx, BN_MEMORY, "no memory for the list of outlines")
+                          : bn_file_write(ctx, bn_output_dir_name(l->folder, "outlines.csv").text,
+                                          bn_string_text(&l->list), l->list.bytes);
 }
 
-/* Parses a line of outlines.csv; false: it is none. */
-static bool read_entry(char *line, entry *out)
-{
-    double number[4];
-    char *rest = line;
-    for (int k = 0; k < 4; k++) {
-        char *comma = strchr(rest, ',');
-        if (!comma)
-            return false;
-        *comma = '\0';
-        if (!bn_decimal_parse(rest, &number[k]))
-            return false;
-        rest = comma + 1;
-    }
-    const char *dash = strrchr(rest, '-');
-    *out = (entry){ .time = number[0], .layer = (size_t)number[1], .polygons = (size_t)number[2], .area = number[3] };
-    return dash && sscanf(dash, "-%llu.wkt", &out->step) == 1;
-}
-
-static bool listed(unsigned long long step, const unsigned long long *steps, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (steps[i] == step)
-            return true;
-    return false;
-}
-
+/* Lines of outlines.csv whose files are of one of these steps. */
 static bn_status take_up_list(bn_mesh_output *l, const unsigned long long *steps, size_t count)
 {
-    char *path = NULL, *text = NULL;
-    size_t bytes;
-    bn_status st = BN_OK;
-    BN_TRY(bn_output_dir_name(l->folder, &path, "outlines.csv"));
-    if (access(path, F_OK) == 0)
-        st = bn_file_read(l->ctx, path, LIST_BYTES, &text, &bytes);
-    free(path);
-    for (char *line = text; st == BN_OK && line && *line;) {
-        entry e;
-        char *end = line + strcspn(line, "\n"), *next = *end ? end + 1 : end;
+    const bn_path path = bn_output_dir_name(l->folder, "outlines.csv");
+    char *text = NULL;
+    size_t bytes, before = l->list.bytes;
+    if (access(path.text, F_OK) != 0)
+        return BN_OK;
+    BN_TRY(bn_file_read(l->ctx, path.text, LIST_BYTES, &text, &bytes));
+    for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        unsigned long long step;
         *end = '\0';
-        if (read_entry(line, &e) && listed(e.step, steps, count))
-            st = note(l->ctx, l, &e);
-        line = next;
+        const char *dash = strrchr(line, '-');
+        if (dash && sscanf(dash, "-%llu.wkt", &step) == 1 && bn_steps_have(steps, count, step))
+            bn_string_add(&l->list, "%s\n", line);
     }
     free(text);
-    return st == BN_OK && l->entry_count > 0 ? write_list(l->ctx, l) : st;
+    return l->list.bytes > before ? write_list(l->ctx, l) : BN_OK;
 }
 
 bn_status bn_mesh_output_resume(bn_mesh_output *l, const unsigned long long *steps, size_t count)
@@ -312,7 +242,7 @@ void bn_mesh_output_destroy(bn_mesh_output **layers)
     for (size_t k = 0; (*layers)->mesh && k < (*layers)->count; k++)
         bn_ugrid_abort(&(*layers)->mesh[k]);
     free((*layers)->mesh);
-    free((*layers)->entries);
+    bn_string_clear(&(*layers)->list);
     free(*layers);
     *layers = NULL;
 }

@@ -48,8 +48,7 @@ struct bn_output {
 typedef struct fields_job {
     bn_frame *frame;
     bn_output *output; /* outlives the writer */
-    char *pvd_path;    /* NULL: no VTK, or another rank writes it */
-    char **files;      /* for the .pvd, with times */
+    char **files;      /* for the .pvd, with times; NULL: no VTK, or another rank writes it */
     double *times;
     size_t file_count;
     bool pieces, good;         /* good: its pieces are on the disk */
@@ -73,7 +72,6 @@ static void fields_free(fields_job *j)
         free(j->files[i]);
     free(j->files);
     free(j->times);
-    free(j->pvd_path);
     free(j);
 }
 
@@ -86,30 +84,19 @@ static bn_status open_series(bn_output *o)
                                                          { "residual", "", NULL } };
     for (size_t i = 0; i < p->series_count; i++)
         heads[BN_SERIES_FIXED + i] = (bn_column){ p->series[i].name, p->series[i].unit, NULL };
-    char *path = NULL;
-    if (o->folder)
-        BN_TRY(bn_output_dir_name(o->folder, &path, "series.csv"));
-    bn_status st = bn_csv_series_open(o->ctx, path ? path : "", heads, BN_SERIES_FIXED + p->series_count, &o->series);
-    free(path);
-    return st;
-}
-
-static bn_status picture_name(bn_output *o, char **path, size_t which, unsigned long long step)
-{
-    return bn_frame_picture(o->folder, path, bn_sim_plan(o->sim)->pictures[which].name, step);
+    return bn_csv_series_open(o->ctx, o->folder ? bn_output_dir_name(o->folder, "series.csv").text : "", heads,
+                              BN_SERIES_FIXED + p->series_count, &o->series);
 }
 
 /* Forgets pictures that are not in the output directory: a run may be resumed in another one. */
 static void trim_drawn(bn_output *o)
 {
+    const bn_plan *p = bn_sim_plan(o->sim);
     size_t left = 0;
     for (size_t i = 0; i < o->history.drawn_count; i++) {
         bool there = o->pictures;
-        for (size_t k = 0; there && k < bn_sim_plan(o->sim)->picture_count; k++) {
-            char *path = NULL;
-            there = picture_name(o, &path, k, o->history.drawn_steps[i]) == BN_OK && access(path, F_OK) == 0;
-            free(path);
-        }
+        for (size_t k = 0; there && k < p->picture_count; k++)
+            there = access(bn_frame_picture(o->folder, p->pictures[k].name, o->history.drawn_steps[i]).text, F_OK) == 0;
         if (there)
             o->history.drawn_steps[left++] = o->history.drawn_steps[i];
     }
@@ -133,12 +120,8 @@ static bn_status resume(bn_output *o)
     BN_TRY(bn_csv_series_publish(o->series));
     if (!o->vtk || o->history.file_count == 0)
         return BN_OK;
-    char *path = NULL;
-    BN_TRY(bn_output_dir_name(o->folder, &path, "fields.pvd"));
-    const bn_status st = bn_vtk_collection_write(o->ctx, path, (const char *const *)o->history.files, o->history.times,
-                                                 o->history.file_count);
-    free(path);
-    return st;
+    return bn_vtk_collection_write(o->ctx, bn_output_dir_name(o->folder, "fields.pvd").text,
+                                   (const char *const *)o->history.files, o->history.times, o->history.file_count);
 }
 
 bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_output_dir *place, bool leads, bool synchronous,
@@ -168,14 +151,8 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_output_dir *place, b
     BN_GO(open_series(o));
     static const char *const below[] = { "fields", "pictures" };
     for (size_t i = 0; folder && i < 2; i++)
-        if (i == 0 ? o->vtk || o->tiff || o->hdf5 : o->pictures) {
-            char *path = NULL;
-            BN_GO(bn_output_dir_name(folder, &path, "%s", below[i]));
-            st = bn_directory_create(ctx, path);
-            free(path);
-            if (st != BN_OK)
-                goto out;
-        }
+        if (i == 0 ? o->vtk || o->tiff || o->hdf5 : o->pictures)
+            BN_GO(bn_directory_create(ctx, bn_output_dir_name(folder, "%s", below[i]).text));
     double made = 1;
     bn_context_agree(ctx, &made, 1); /* other ranks wait for the folders */
     o->layered = bn_sim_plan(sim)->mesh_output.name != NULL;
@@ -257,9 +234,10 @@ static void apart_release(void *data)
 
 static bn_status list_times(bn_context *ctx, const fields_job *j)
 {
-    if (!j->pvd_path)
+    if (!j->files)
         return BN_OK;
-    return bn_vtk_collection_write(ctx, j->pvd_path, (const char *const *)j->files, j->times, j->file_count);
+    return bn_vtk_collection_write(ctx, bn_output_dir_name(j->output->folder, "fields.pvd").text,
+                                   (const char *const *)j->files, j->times, j->file_count);
 }
 
 static bn_status fields_run(bn_context *ctx, void *data)
@@ -282,10 +260,8 @@ static bn_status pieces_run(bn_context *ctx, void *data)
 /* What fields.pvd lists when this frame is written. */
 static bn_status list_files(bn_output *o, fields_job *j)
 {
-    char name[256];
-    bn_frame_file(&o->frames, name, sizeof name);
-    BN_TRY(bn_history_file(o->ctx, &o->history, name, bn_sim_now(o->sim).time));
-    BN_TRY(bn_output_dir_name(o->folder, &j->pvd_path, "fields.pvd"));
+    const bn_sim_state now = bn_sim_now(o->sim);
+    BN_TRY(bn_history_file(o->ctx, &o->history, bn_frame_file(&o->frames, now.step).text, now.time));
     j->files = calloc(o->history.file_count, sizeof *j->files);
     j->times = calloc(o->history.file_count, sizeof *j->times);
     if (!j->files || !j->times)
@@ -446,7 +422,7 @@ unsigned long long bn_output_saved(const bn_output *o) { return atomic_load(&o->
 
 static bn_status draw_residual(bn_output *o)
 {
-    char *path = NULL, title[512];
+    char title[512];
     const char *of_case = bn_case_text(bn_sim_case(o->sim), "case.title");
     snprintf(title, sizeof title, "%s%s", of_case, of_case[0] ? ": residual" : "Residual");
     const bn_chart_line line = {
@@ -455,17 +431,7 @@ static bn_status draw_residual(bn_output *o)
     const bn_chart chart = {
         .title = title, .x_label = "step", .y_label = "residual", .log_y = true, .lines = &line, .count = 1
     };
-    BN_TRY(bn_output_dir_name(o->folder, &path, "pictures/residual.png"));
-    bn_status st = bn_chart_write(o->ctx, path, &chart);
-    free(path);
-    return st;
-}
-
-/* The first failure counts; the files after it are written all the same. */
-static void keep_first(bn_status *st, bn_status next)
-{
-    if (*st == BN_OK)
-        *st = next;
+    return bn_chart_write(o->ctx, bn_output_dir_name(o->folder, "pictures/residual.png").text, &chart);
 }
 
 bn_status bn_output_finish(bn_output *o, bool sound)
@@ -473,20 +439,20 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     const double start = bn_seconds_now();
     bn_status st = sound && bn_sim_now(o->sim).step > 0 ? add_row(o) : BN_OK;
     if (!o->folder) {
-        keep_first(&st, drain(o));
+        bn_keep_first(&st, drain(o));
         return st;
     }
-    keep_first(&st, bn_csv_series_publish(o->series));
-    keep_first(
+    bn_keep_first(&st, bn_csv_series_publish(o->series));
+    bn_keep_first(
         &st, bn_results_output_write(&(bn_results_output){ o->ctx, o->sim, o->folder, o->pictures, o->vtk, o->tiff }));
     if (o->pictures && o->history.seen > 1)
-        keep_first(&st, draw_residual(o));
+        bn_keep_first(&st, draw_residual(o));
     const bn_status drained = drain(o);
-    keep_first(&st, drained);
+    bn_keep_first(&st, drained);
     if (o->mesh && drained == BN_OK)
-        keep_first(&st, bn_mesh_output_finish(o->mesh));
+        bn_keep_first(&st, bn_mesh_output_finish(o->mesh));
     if (drained == BN_OK)
-        keep_first(&st, bn_animation_output_write(o->ctx, bn_sim_plan(o->sim), o->folder, o->writer, &o->history));
+        bn_keep_first(&st, bn_animation_output_write(o->ctx, bn_sim_plan(o->sim), o->folder, o->writer, &o->history));
     o->seconds += bn_seconds_now() - start;
     return st;
 }

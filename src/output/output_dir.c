@@ -26,21 +26,21 @@ enum { LOCK_TRIES = 100 };
 
 struct bn_output_dir {
     bn_context *ctx;
-    char *path, *lock;
-    int locked; /* where there is a lock: its open file; -1: not taken */
+    char *path;
+    bn_path lock; /* "": another rank has it */
+    int locked;   /* where there is a lock: its open file; -1: not taken */
 };
 
 const char *bn_output_dir_path(const bn_output_dir *f) { return f->path; }
 
-bn_status bn_output_dir_name(bn_output_dir *f, char **out, const char *format, ...)
+bn_path bn_output_dir_name(const bn_output_dir *f, const char *format, ...)
 {
-    char name[512];
+    bn_path name;
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(name, sizeof name, format, args);
+    vsnprintf(name.text, sizeof name.text, format, args);
     va_end(args);
-    *out = n < 0 || n >= (int)sizeof name ? NULL : bn_path_join(f->path, name);
-    return *out ? BN_OK : bn_fail(f->ctx, BN_MEMORY, "no memory for a file's name in %s", f->path);
+    return bn_path_join(f->path, name.text);
 }
 
 /* A temporary file: of the run that has the lock, or of one that was killed. */
@@ -64,16 +64,15 @@ static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours
             *finished = *finished || strcmp(e->d_name, "summary.json") == 0;
         }
     closedir(dir);
-    char *file = bn_path_join(path, "case.toml"), head[sizeof mark] = "";
-    FILE *f = file ? fopen(file, "r") : NULL;
-    const int error = f || !file || errno == ENOENT ? 0 : errno;
+    char head[sizeof mark] = "";
+    FILE *f = fopen(bn_path_join(path, "case.toml").text, "r");
+    const int error = f || errno == ENOENT ? 0 : errno;
     bool unread = false;
     if (f) {
         *ours = fgets(head, sizeof head, f) && strcmp(head, mark) == 0;
         unread = ferror(f) != 0;
         fclose(f);
     }
-    free(file);
     if (error || unread)
         return bn_fail(ctx, BN_IO, "cannot read case.toml in the output folder %s: %s", path,
                        strerror(unread ? EIO : error));
@@ -94,17 +93,17 @@ static long lock_holder(int fd, char host[256])
 static bool lock_in_place(const bn_output_dir *f)
 {
     struct stat mine, named;
-    return fstat(f->locked, &mine) == 0 && lstat(f->lock, &named) == 0 && mine.st_dev == named.st_dev &&
+    return fstat(f->locked, &mine) == 0 && lstat(f->lock.text, &named) == 0 && mine.st_dev == named.st_dev &&
            mine.st_ino == named.st_ino;
 }
 
 /* Only who has the lock removes its file. */
 static void release_lock(bn_output_dir *f)
 {
-    if (!f->lock || f->locked < 0)
+    if (!f->lock.text[0] || f->locked < 0)
         return;
     if (lock_in_place(f))
-        (void)unlink(f->lock);
+        (void)unlink(f->lock.text);
     close(f->locked); /* holds nothing that could be lost */
     f->locked = -1;
 }
@@ -128,7 +127,7 @@ static bn_status sign_lock(bn_output_dir *f, const char *here)
     const int n = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), here);
     if (ftruncate(f->locked, 0) == 0 && pwrite(f->locked, text, (size_t)n, 0) == n)
         return BN_OK;
-    return bn_fail(f->ctx, BN_IO, "cannot write %s: %s", f->lock, strerror(errno));
+    return bn_fail(f->ctx, BN_IO, "cannot write %s: %s", f->lock.text, strerror(errno));
 }
 
 static bn_status take_lock(bn_output_dir *f)
@@ -136,7 +135,7 @@ static bn_status take_lock(bn_output_dir *f)
     char here[256] = "", host[256] = "an unknown host";
     gethostname(here, sizeof here - 1);
     for (int attempt = 0; attempt < LOCK_TRIES; attempt++) {
-        f->locked = open(f->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+        f->locked = open(f->lock.text, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (f->locked < 0)
             return bn_fail(f->ctx, BN_IO, "output folder %s can't be written: %s; choose another with --out", f->path,
                            strerror(errno));
@@ -150,7 +149,7 @@ static bn_status take_lock(bn_output_dir *f)
         close(f->locked); /* another's: its file stays */
         f->locked = -1;
         if (error && error != EWOULDBLOCK && error != EINTR)
-            return bn_fail(f->ctx, BN_IO, "cannot lock %s: %s; choose another folder with --out", f->lock,
+            return bn_fail(f->ctx, BN_IO, "cannot lock %s: %s; choose another folder with --out", f->lock.text,
                            strerror(error));
         if (error == EWOULDBLOCK && pid > 0)
             return bn_fail(f->ctx, BN_IO,
@@ -163,11 +162,9 @@ static bn_status take_lock(bn_output_dir *f)
 
 static void remove_file(bn_output_dir *f, const char *folder, const char *name)
 {
-    char *path = NULL;
-    if (bn_output_dir_name(f, &path, "%s%s%s", folder, folder[0] ? "/" : "", name) == BN_OK && unlink(path) != 0 &&
-        errno != ENOENT)
-        bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s", path, strerror(errno));
-    free(path);
+    const bn_path path = bn_output_dir_name(f, "%s%s%s", folder, folder[0] ? "/" : "", name);
+    if (unlink(path.text) != 0 && errno != ENOENT)
+        bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s", path.text, strerror(errno));
 }
 
 /* Whether a run gave the file its name: NAME-000120.vti, that is a number before the ending. */
@@ -186,11 +183,9 @@ static bool numbered(const char *name, const char *ending)
  * a picture of that name. */
 static void remove_animation(bn_output_dir *f, const char *picture)
 {
-    char *path = NULL;
-    if (bn_output_dir_name(f, &path, "pictures/%.*s.png", (int)(strrchr(picture, '-') - picture), picture) == BN_OK &&
-        bn_png_animated(path) && unlink(path) != 0)
-        bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s", path, strerror(errno));
-    free(path);
+    const bn_path path = bn_output_dir_name(f, "pictures/%.*s.png", (int)(strrchr(picture, '-') - picture), picture);
+    if (bn_png_animated(path.text) && unlink(path.text) != 0)
+        bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s", path.text, strerror(errno));
 }
 
 /* The number before the ending of NAME-000120.vti, and of its piece NAME-000120.p3.vti; of an HDF5 file it has no zeros
@@ -211,7 +206,7 @@ static bool step_of(const char *name, unsigned long long *step)
     return ours && end == dot;
 }
 
-static bool listed(unsigned long long step, const unsigned long long *steps, size_t count)
+bool bn_steps_have(const unsigned long long *steps, size_t count, unsigned long long step)
 {
     for (size_t i = 0; i < count; i++)
         if (steps[i] == step)
@@ -222,14 +217,12 @@ static bool listed(unsigned long long step, const unsigned long long *steps, siz
 /* Removes the files of a subdirectory ("": the directory itself) for which `unwanted` is true. */
 static void remove_where(bn_output_dir *f, const char *folder, bool (*unwanted)(const char *name))
 {
-    char *path = folder[0] ? bn_path_join(f->path, folder) : strdup(f->path);
-    DIR *dir = path ? opendir(path) : NULL;
+    DIR *dir = opendir(bn_path_join(f->path, folder).text);
     for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
         if (unwanted(e->d_name))
             remove_file(f, folder, e->d_name);
     if (dir)
         closedir(dir);
-    free(path);
 }
 
 static void remove_temporaries(bn_output_dir *f)
@@ -241,15 +234,13 @@ static void remove_temporaries(bn_output_dir *f)
 void bn_output_dir_remove_others(bn_output_dir *f, const unsigned long long *steps, size_t count)
 {
     for (size_t i = 1; i < sizeof below / sizeof *below; i++) {
-        char *path = bn_path_join(f->path, below[i]);
-        DIR *dir = path ? opendir(path) : NULL;
+        DIR *dir = opendir(bn_path_join(f->path, below[i]).text);
         unsigned long long step;
         for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
-            if (step_of(e->d_name, &step) && !listed(step, steps, count))
+            if (step_of(e->d_name, &step) && !bn_steps_have(steps, count, step))
                 remove_file(f, below[i], e->d_name);
         if (dir)
             closedir(dir);
-        free(path);
     }
 }
 
@@ -260,24 +251,20 @@ static void remove_old_run(bn_output_dir *f)
                                          "fields.pvd",   "pictures/residual.png", "outlines.csv" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         remove_file(f, "", known[i]);
-    char *path = bn_path_join(f->path, "pictures");
-    DIR *dir = path ? opendir(path) : NULL;
+    DIR *dir = opendir(bn_path_join(f->path, "pictures").text);
     for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
         if (numbered(e->d_name, ".png"))
             remove_animation(f, e->d_name);
     if (dir)
         closedir(dir);
-    free(path);
     bn_output_dir_remove_others(f, NULL, 0);
     remove_temporaries(f);
-    if (bn_output_dir_name(f, &path, "checkpoint") == BN_OK)
-        bn_checkpoint_remove(f->ctx, path);
-    free(path);
+    bn_checkpoint_remove(f->ctx, bn_path_join(f->path, "checkpoint").text);
 }
 
 static bn_status write_case(bn_output_dir *f, const bn_case *c)
 {
-    char *resolved = NULL, *text = NULL, *path = NULL;
+    char *resolved = NULL, *text = NULL;
     bn_status st = BN_OK;
     BN_GO(bn_case_resolved(c, &resolved));
     size_t bytes = sizeof mark + strlen(resolved);
@@ -286,12 +273,10 @@ static bn_status write_case(bn_output_dir *f, const bn_case *c)
         goto out;
     }
     snprintf(text, bytes, "%s%s", mark, resolved);
-    BN_GO(bn_output_dir_name(f, &path, "case.toml"));
-    BN_GO(bn_file_write(f->ctx, path, text, strlen(text)));
+    st = bn_file_write(f->ctx, bn_path_join(f->path, "case.toml").text, text, strlen(text));
 out:
     free(resolved);
     free(text);
-    free(path);
     return st;
 }
 
@@ -321,11 +306,7 @@ static bn_status refuse_links(bn_output_dir *f)
 {
     for (size_t i = 1; i < sizeof below / sizeof *below; i++) {
         struct stat s;
-        char *path = NULL;
-        BN_TRY(bn_output_dir_name(f, &path, "%s", below[i]));
-        const bool link = lstat(path, &s) == 0 && S_ISLNK(s.st_mode);
-        free(path);
-        if (link)
+        if (lstat(bn_path_join(f->path, below[i]).text, &s) == 0 && S_ISLNK(s.st_mode))
             return bn_fail(f->ctx, BN_IO,
                            "%s/%s is a symbolic link, and a run writes and removes only in its own folder; remove the "
                            "link, or choose another folder with --out",
@@ -343,11 +324,12 @@ bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c
     BN_TRY(bn_directory_create(ctx, path));
     bn_status st = BN_OK;
     bn_output_dir *f = calloc(1, sizeof *f);
-    if (!f || !(f->path = strdup(path)) || !(f->lock = bn_path_join(path, lock_name))) {
+    if (!f || !(f->path = strdup(path))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for the output folder");
         goto out;
     }
     f->ctx = ctx;
+    f->lock = bn_path_join(path, lock_name);
     BN_GO(take_lock(f));
     BN_GO(refuse_links(f));
     BN_GO(admit(ctx, path, use, &ours)); /* a run may have ended there since */
@@ -395,29 +377,19 @@ void bn_output_dir_close(bn_output_dir **folder)
     if (!folder || !*folder)
         return;
     release_lock(*folder);
-    free((*folder)->lock);
     free((*folder)->path);
     free(*folder);
     *folder = NULL;
 }
 
-bool bn_output_dir_stop_wanted(bn_output_dir *f)
-{
-    char *path = bn_path_join(f->path, "STOP");
-    bool wanted = path && unlink(path) == 0;
-    free(path);
-    return wanted;
-}
+bool bn_output_dir_stop_wanted(bn_output_dir *f) { return unlink(bn_path_join(f->path, "STOP").text) == 0; }
 
-char *bn_output_dir_default(const char *case_path, const char *ending)
+bn_path bn_output_dir_default(const char *case_path, const char *ending)
 {
-    const char *slash = strrchr(case_path, '/'), *name = slash ? slash + 1 : case_path;
-    size_t n = strlen(name);
-    if (n > 5 && strcmp(name + n - 5, ".toml") == 0)
-        n -= 5;
-    const size_t bytes = n + strlen(ending) + 1;
-    char *out = malloc(bytes);
-    if (out)
-        snprintf(out, bytes, "%.*s%s", (int)n, name, ending);
+    bn_path out;
+    const char *name = bn_path_last(case_path);
+    const size_t n = strlen(name);
+    snprintf(out.text, sizeof out.text, "%.*s%s", (int)(n > 5 && strcmp(name + n - 5, ".toml") == 0 ? n - 5 : n), name,
+             ending);
     return out;
 }

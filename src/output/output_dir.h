@@ -3,6 +3,7 @@
 #define BN_OUTPUT_DIR_H
 
 #include "binnacle/sim.h"
+#include "io/file.h"
 
 typedef struct bn_output_dir bn_output_dir;
 
@@ -20,6 +21,7 @@ BN_CHECKED bn_status bn_output_dir_open(bn_context *, const char *path, const bn
 /* The same directory on another rank, to name files in it. BN_IO if it is not visible there. */
 BN_CHECKED bn_status bn_output_dir_follow(bn_context *, const char *path, bn_output_dir **out);
 
+bool bn_steps_have(const unsigned long long *steps, size_t count, unsigned long long step);
 /* Removes numbered fields and pictures of all steps but these: files that a run wrote after its checkpoint. */
 void bn_output_dir_remove_others(bn_output_dir *, const unsigned long long *steps, size_t count);
 
@@ -28,14 +30,13 @@ void bn_output_dir_close(bn_output_dir **);
 
 const char *bn_output_dir_path(const bn_output_dir *);
 
-/* A path inside, printf-like: fresh memory in *out. */
-BN_CHECKED bn_status bn_output_dir_name(bn_output_dir *, char **out, const char *format, ...) BN_PRINTF(3, 4);
+/* A path inside, printf-like. */
+bn_path bn_output_dir_name(const bn_output_dir *, const char *format, ...) BN_PRINTF(2, 3);
 
 /* Whether the user has put a file STOP there; removes it. */
 bool bn_output_dir_stop_wanted(bn_output_dir *);
 
-/* Default output directory: for "data/cavity.toml" and the ending ".out", "cavity.out" in the current directory. NULL:
- * no memory; else free() it. */
-char *bn_output_dir_default(const char *case_path, const char *ending);
+/* Default output directory: for "data/cavity.toml" and the ending ".out", "cavity.out" in the current directory. */
+bn_path bn_output_dir_default(const char *case_path, const char *ending);
 
 #endif

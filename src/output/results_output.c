@@ -19,12 +19,8 @@ static bn_status write_tables(const bn_results_output *o)
     for (size_t i = 0; i < bn_results_tables(r); i++) {
         const bn_column *columns;
         size_t count, rows;
-        char *path = NULL;
         const char *name = bn_results_table_at(r, i, &columns, &count, &rows);
-        BN_TRY(bn_output_dir_name(o->folder, &path, "%s.csv", name));
-        bn_status st = bn_csv_write(o->ctx, path, columns, count, rows);
-        free(path);
-        BN_TRY(st);
+        BN_TRY(bn_csv_write(o->ctx, bn_output_dir_name(o->folder, "%s.csv", name).text, columns, count, rows));
     }
     return BN_OK;
 }
@@ -32,16 +28,13 @@ static bn_status write_tables(const bn_results_output *o)
 static bn_status write_map_tiff(const bn_results_output *o, const bn_map *m)
 {
     const size_t count = (size_t)m->n[0] * m->n[1];
-    char *path = NULL;
     float *values = malloc((count + 1) * sizeof *values);
     if (!values)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for the map %s", m->name);
     for (size_t i = 0; i < count; i++)
         values[i] = (float)m->values[i];
-    bn_status st = bn_output_dir_name(o->folder, &path, "%s.tif", m->name);
-    if (st == BN_OK)
-        st = bn_tiff_write(o->ctx, path, (const uint32_t[]){ m->n[0], m->n[1], 1 }, values, m->title);
-    free(path);
+    const bn_status st = bn_tiff_write(o->ctx, bn_output_dir_name(o->folder, "%s.tif", m->name).text,
+                                       (const uint32_t[]){ m->n[0], m->n[1], 1 }, values, m->title);
     free(values);
     return st;
 }
@@ -50,18 +43,14 @@ static bn_status write_map_tiff(const bn_results_output *o, const bn_map *m)
 static bn_status write_map(const bn_results_output *o, const bn_map *m)
 {
     const char *title = bn_case_text(bn_sim_case(o->sim), "case.title");
-    char head[512], *path = NULL;
-    bn_status st = BN_OK;
+    char head[512];
     snprintf(head, sizeof head, "%s%s%s", title, title[0] && m->title[0] ? "\n" : "", m->title);
     if (o->pictures) {
         bn_map titled = *m;
         titled.title = head;
-        BN_TRY(bn_output_dir_name(o->folder, &path, "pictures/%s.png", m->name));
-        st = bn_map_draw(o->ctx, &titled, path);
-        free(path);
-        path = NULL;
+        BN_TRY(bn_map_draw(o->ctx, &titled, bn_output_dir_name(o->folder, "pictures/%s.png", m->name).text));
     }
-    if (st == BN_OK && o->vtk) {
+    if (o->vtk) {
         const bn_vtk_array array = {
             .name = m->name, .unit = m->unit, .type = "Float64", .components = 1, .data = m->values
         };
@@ -73,23 +62,17 @@ static bn_status write_map(const bn_results_output *o, const bn_map *m)
                                      .arrays = &array,
                                      .count = 1,
                                      .title = m->title[0] ? m->title : title };
-        BN_TRY(bn_output_dir_name(o->folder, &path, "%s.vti", m->name));
-        st = bn_vtk_write(o->ctx, path, &image);
-        free(path);
+        BN_TRY(bn_vtk_write(o->ctx, bn_output_dir_name(o->folder, "%s.vti", m->name).text, &image));
     }
-    return st == BN_OK && o->tiff ? write_map_tiff(o, m) : st;
+    return o->tiff ? write_map_tiff(o, m) : BN_OK;
 }
 
 static bn_status write_texts(const bn_results_output *o)
 {
     const bn_results *r = bn_sim_results(o->sim);
     for (size_t i = 0; i < bn_results_texts(r); i++) {
-        char *path = NULL;
         const char *text, *name = bn_results_text_at(r, i, &text);
-        BN_TRY(bn_output_dir_name(o->folder, &path, "%s", name));
-        bn_status st = bn_file_write(o->ctx, path, text, strlen(text));
-        free(path);
-        BN_TRY(st);
+        BN_TRY(bn_file_write(o->ctx, bn_output_dir_name(o->folder, "%s", name).text, text, strlen(text)));
     }
     return BN_OK;
 }
@@ -121,7 +104,7 @@ static bn_status draw_table(const bn_results_output *o, size_t table)
         return BN_OK;
     bn_status st = BN_OK;
     enum { WORDS = 96 };
-    char *path = NULL, (*words)[WORDS] = calloc(count, sizeof *words);
+    char(*words)[WORDS] = calloc(count, sizeof *words);
     bn_chart_line *lines = calloc(count, sizeof *lines);
     double *x = malloc(rows * sizeof *x);
     if (!lines || !x || !words) {
@@ -144,24 +127,21 @@ static bn_status draw_table(const bn_results_output *o, size_t table)
     char title[512];
     const char *of_case = bn_case_text(bn_sim_case(o->sim), "case.title");
     snprintf(title, sizeof title, "%s%s%s", of_case, of_case[0] ? ": " : "", d->title);
-    BN_GO(bn_output_dir_name(o->folder, &path, "pictures/%s.png", name));
-    BN_GO(bn_chart_write(o->ctx, path,
-                         &(bn_chart){ .title = title,
-                                      .x_label = d->x_label,
-                                      .y_label = d->y_label,
-                                      .log_y = d->log_y,
-                                      .lines = lines,
-                                      .count = used }));
+    st = bn_chart_write(o->ctx, bn_output_dir_name(o->folder, "pictures/%s.png", name).text,
+                        &(bn_chart){ .title = title,
+                                     .x_label = d->x_label,
+                                     .y_label = d->y_label,
+                                     .log_y = d->log_y,
+                                     .lines = lines,
+                                     .count = used });
 out:
     free(words);
     free(lines);
     free(x);
-    free(path);
     return st;
 }
 
-/* The first failure counts; the files after it are written all the same. */
-static void keep_first(bn_status *st, bn_status next)
+void bn_keep_first(bn_status *st, bn_status next)
 {
     if (*st == BN_OK)
         *st = next;
@@ -172,9 +152,9 @@ bn_status bn_results_output_write(const bn_results_output *o)
     const bn_results *r = bn_sim_results(o->sim);
     bn_status st = write_tables(o);
     for (size_t i = 0; i < bn_results_maps(r); i++)
-        keep_first(&st, write_map(o, bn_results_map_at(r, i)));
-    keep_first(&st, write_texts(o));
+        bn_keep_first(&st, write_map(o, bn_results_map_at(r, i)));
+    bn_keep_first(&st, write_texts(o));
     for (size_t i = 0; o->pictures && i < bn_results_tables(r); i++)
-        keep_first(&st, draw_table(o, i));
+        bn_keep_first(&st, draw_table(o, i));
     return st;
 }

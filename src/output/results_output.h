@@ -15,4 +15,7 @@ typedef struct bn_results_output {
  * written all the same. */
 BN_CHECKED bn_status bn_results_output_write(const bn_results_output *);
 
+/* For those who write all the same. */
+void bn_keep_first(bn_status *, bn_status next);
+
 #endif

@@ -250,7 +250,7 @@ static void add_findings(object o, bn_sim *sim)
 bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, bn_summary *s)
 {
     bool failed = false;
-    char *dump = NULL, *path = NULL;
+    char *dump = NULL;
     object o = { json_object(), &failed };
     add_run(o, sim, s);
     add_outcome(o, sim, s);
@@ -266,13 +266,11 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, 
     }
     if (!folder)
         goto out;
-    BN_GO(bn_output_dir_name(folder, &path, "summary.json"));
-    BN_GO(bn_file_write(ctx, path, dump, strlen(dump)));
+    BN_GO(bn_file_write(ctx, bn_output_dir_name(folder, "summary.json").text, dump, strlen(dump)));
     if (bn_case_bool(bn_sim_case(sim), "output.report"))
         st = bn_html_report_write(ctx, sim, folder, o.json);
 out:
     json_decref(o.json);
     free(dump);
-    free(path);
     return st;
 }

@@ -34,7 +34,6 @@ static void add_device(bn_string *b, size_t device, const bn_device_event *event
 bn_status bn_trace_write(bn_context *ctx, bn_device *device, bn_output_dir *folder)
 {
     bn_string b = { 0 };
-    char *path = NULL;
     size_t written = 0;
     bn_string_add(&b, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
     for (size_t d = 0; d < bn_device_local_count(device); d++) {
@@ -43,11 +42,9 @@ bn_status bn_trace_write(bn_context *ctx, bn_device *device, bn_output_dir *fold
         add_device(&b, d, events, count, &written);
     }
     bn_string_add(&b, "\n]}\n");
-    bn_status st = b.failed ? bn_fail(ctx, BN_MEMORY, "no memory for trace.json")
-                            : bn_output_dir_name(folder, &path, "trace.json");
-    if (st == BN_OK)
-        st = bn_file_write(ctx, path, bn_string_text(&b), strlen(bn_string_text(&b)));
-    free(path);
+    bn_status st = b.failed
+                       ? bn_fail(ctx, BN_MEMORY, "no memory for trace.json")
+                       : bn_file_write(ctx, bn_output_dir_name(folder, "trace.json").text, bn_string_text(&b), b.bytes);
     bn_string_clear(&b);
     return st;
 }

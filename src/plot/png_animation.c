@@ -5,6 +5,7 @@
 #include "plot/png_animation.h"
 
 #include "io/file.h"
+#include "io/png_file.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,11 +47,6 @@ static void store32(unsigned char *at, uint32_t value)
 {
     for (int i = 0; i < 4; i++)
         at[i] = (unsigned char)(value >> (24 - 8 * i));
-}
-
-static uint32_t load32(const unsigned char *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
 /* Writes a chunk whose content is `head` and then `tail`. */
@@ -111,10 +107,10 @@ static bn_status damaged(const animation *a, const char *frame, const char *what
 static bn_status take_chunk(const animation *a, const char *frame, const unsigned char *data, size_t bytes, size_t *at,
                             chunk *out)
 {
-    if (bytes - *at < AROUND_BYTES || load32(data + *at) > bytes - *at - AROUND_BYTES)
+    if (bytes - *at < AROUND_BYTES || bn_png_number(data + *at) > bytes - *at - AROUND_BYTES)
         return damaged(a, frame, "it is truncated");
-    *out = (chunk){ (const char *)data + *at + 4, data + *at + 8, load32(data + *at) };
-    if (load32(out->content + out->bytes) != (uint32_t)crc32(0, data + *at + 4, out->bytes + 4))
+    *out = (chunk){ (const char *)data + *at + 4, data + *at + 8, bn_png_number(data + *at) };
+    if (bn_png_number(out->content + out->bytes) != (uint32_t)crc32(0, data + *at + 4, out->bytes + 4))
         return damaged(a, frame, "it is damaged (a checksum is wrong)");
     *at += AROUND_BYTES + out->bytes;
     return BN_OK;
@@ -136,9 +132,10 @@ static bn_status take_header(animation *a, const char *frame, bool still, const 
     } else if (memcmp(a->header, c->content, HEADER_BYTES) != 0) {
         return bn_fail(a->ctx, BN_IO,
                        "cannot join %s to %s: it has %lu x %lu pixels, colour type %d, but %s has %lu x %lu, type %d",
-                       frame, a->path, (unsigned long)load32(c->content), (unsigned long)load32(c->content + 4),
-                       c->content[COLOUR_TYPE], a->still, (unsigned long)load32(a->header),
-                       (unsigned long)load32(a->header + 4), a->header[COLOUR_TYPE]);
+                       frame, a->path, (unsigned long)bn_png_number(c->content),
+                       (unsigned long)bn_png_number(c->content + 4), c->content[COLOUR_TYPE], a->still,
+                       (unsigned long)bn_png_number(a->header), (unsigned long)bn_png_number(a->header + 4),
+                       a->header[COLOUR_TYPE]);
     }
     return BN_OK;
 }

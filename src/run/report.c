@@ -72,13 +72,10 @@ void bn_report_profile(bn_sim *sim, double limit)
 
 void bn_report_json_end(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, bn_status st)
 {
-    char *path = NULL;
-    if (folder && bn_output_dir_name(folder, &path, "summary.json") != BN_OK)
-        path = NULL;
     const bn_sim_state now = sim ? bn_sim_now(sim) : (bn_sim_state){ 0 };
     json_t *line = json_pack("{s:s, s:I, s:o, s:o}", "event", "end", "steps", (json_int_t)now.step, "converged",
                              sim ? bn_summary_converged(sim) : json_null(), "summary",
-                             path ? bn_json_text(path) : json_null());
+                             folder ? bn_json_text(bn_output_dir_name(folder, "summary.json").text) : json_null());
     char *text = line && bn_json_add_outcome(line, ctx, st) ? json_dumps(line, JSON_COMPACT) : NULL;
     if (text)
         printf("%s\n", text);
@@ -88,5 +85,4 @@ void bn_report_json_end(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, bn_
     fflush(stdout);
     json_decref(line);
     free(text);
-    free(path);
 }

@@ -396,7 +396,7 @@ static bn_status prepare(run *r)
 {
     const bn_run_desc *d = r->desc;
     if (!(d->library && !d->out) &&
-        !(r->out = d->out ? strdup(d->out) : bn_output_dir_default(bn_case_path(r->config), ".out")))
+        !(r->out = strdup(d->out ? d->out : bn_output_dir_default(bn_case_path(r->config), ".out").text)))
         return bn_fail(r->ctx, BN_MEMORY, "no memory for the output folder's name");
     if (!d->reference)
         BN_TRY(open_device(r));

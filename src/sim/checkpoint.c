@@ -92,14 +92,13 @@ void bn_checkpoint_writer_release(bn_checkpoint_writer **saving)
  * damaged. */
 static bool look(bn_context *ctx, const char *folder, const char *name, bn_manifest *out)
 {
-    char *path = bn_path_join(folder, name);
-    bool sound = path && access(path, F_OK) == 0;
-    if (sound && bn_manifest_read(ctx, path, out) != BN_OK) {
+    const bn_path path = bn_path_join(folder, name);
+    bool sound = access(path.text, F_OK) == 0;
+    if (sound && bn_manifest_read(ctx, path.text, out) != BN_OK) {
         bn_log(ctx, BN_LOG_WARNING, "%s: it is left out", bn_error_text(ctx));
         bn_error_clear(ctx);
         sound = false;
     }
-    free(path);
     return sound;
 }
 
@@ -195,11 +194,7 @@ static bn_status flush(writer *w)
         snprintf(file, sizeof file, "%06lld-r%d-%04zu.h5", w->s->number, w->s->rank, w->parts);
     else
         snprintf(file, sizeof file, "%06lld-%04zu.h5", w->s->number, w->parts);
-    char *path = bn_path_join(w->s->folder, file);
-    const bn_status st = path ? bn_part_write(w->ctx, path, w->block, w->blocks, &w->room, &sum)
-                              : bn_fail(w->ctx, BN_MEMORY, "no memory for a checkpoint");
-    free(path);
-    BN_TRY(st);
+    BN_TRY(bn_part_write(w->ctx, bn_path_join(w->s->folder, file).text, w->block, w->blocks, &w->room, &sum));
     append(w, w->s->json_parts,
            json_pack("{s:s, s:I, s:s}", "file", file, "bytes", (json_int_t)sum.bytes, "sha256", sum.sha256));
     w->parts++;
@@ -349,20 +344,22 @@ static bool is_part(const char *file)
     return sscanf(file, "%6lld-r%u-%4u.h5%n", &number, &rank, &part, &end) == 3 && end > 0 && file[end] == '\0';
 }
 
+static void remove_old(bn_context *ctx, const char *folder, const char *name)
+{
+    const bn_path path = bn_path_join(folder, name);
+    if (unlink(path.text) != 0)
+        bn_log(ctx, BN_LOG_WARNING, "cannot remove the old %s: %s", path.text, strerror(errno));
+}
+
 /* Removes parts that neither this checkpoint nor the previous one needs: of older ones, and of those never finished. */
 static void remove_others(bn_context *ctx, const bn_checkpoint_writer *s, const bn_manifest *before)
 {
     char mine[32];
     const int n = snprintf(mine, sizeof mine, "%06lld-", s->number);
     DIR *dir = opendir(s->folder);
-    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
-        if (!is_part(e->d_name) || strncmp(e->d_name, mine, (size_t)n) == 0 || in_manifest(before, e->d_name))
-            continue;
-        char *path = bn_path_join(s->folder, e->d_name);
-        if (path && unlink(path) != 0)
-            bn_log(ctx, BN_LOG_WARNING, "cannot remove the old %s: %s", path, strerror(errno));
-        free(path);
-    }
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+        if (is_part(e->d_name) && strncmp(e->d_name, mine, (size_t)n) != 0 && !in_manifest(before, e->d_name))
+            remove_old(ctx, s->folder, e->d_name);
     if (dir)
         closedir(dir);
 }
@@ -370,14 +367,9 @@ static void remove_others(bn_context *ctx, const bn_checkpoint_writer *s, const 
 void bn_checkpoint_remove(bn_context *ctx, const char *folder)
 {
     DIR *dir = opendir(folder);
-    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
-        const bool ours = is_part(e->d_name) || strcmp(e->d_name, BN_MANIFEST) == 0 ||
-                          strcmp(e->d_name, BN_MANIFEST_BEFORE) == 0;
-        char *path = ours ? bn_path_join(folder, e->d_name) : NULL;
-        if (path && unlink(path) != 0)
-            bn_log(ctx, BN_LOG_WARNING, "cannot remove the old %s: %s", path, strerror(errno));
-        free(path);
-    }
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+        if (is_part(e->d_name) || strcmp(e->d_name, BN_MANIFEST) == 0 || strcmp(e->d_name, BN_MANIFEST_BEFORE) == 0)
+            remove_old(ctx, folder, e->d_name);
     if (dir) {
         closedir(dir);
         (void)rmdir(folder); /* stays if the user has put something there */
@@ -535,14 +527,12 @@ out:
 bn_status bn_checkpoint_writer_finish(bn_context *ctx, bn_checkpoint_writer *s)
 {
     char *text = manifest_text(ctx, s);
-    char *path = bn_path_join(s->folder, BN_MANIFEST), *before = bn_path_join(s->folder, BN_MANIFEST_BEFORE);
-    const bn_status st = text && path && before ? put_manifest(ctx, text, path, before, s->whole)
-                                                : bn_fail(ctx, BN_MEMORY, "no memory for the manifest");
+    const bn_path path = bn_path_join(s->folder, BN_MANIFEST), before = bn_path_join(s->folder, BN_MANIFEST_BEFORE);
+    const bn_status st = text ? put_manifest(ctx, text, path.text, before.text, s->whole)
+                              : bn_fail(ctx, BN_MEMORY, "no memory for the manifest");
     if (st == BN_OK)
         remove_others(ctx, s, s->whole ? &s->newest : &s->older);
     free(text);
-    free(path);
-    free(before);
     return told(ctx, s, st);
 }
 

@@ -18,7 +18,8 @@ enum { MANIFEST_BYTES = 1 << 30 };
 
 struct bn_checkpoint {
     bn_context *ctx;
-    char *path, *folder;
+    char *path;
+    bn_path folder;
     bn_manifest manifest;
     bn_checkpoint_state state;
 };
@@ -102,7 +103,6 @@ void bn_checkpoint_close(bn_checkpoint **checkpoint)
     bn_manifest_release(&c->manifest);
     bn_checkpoint_state_release(&c->state);
     free(c->path);
-    free(c->folder);
     free(c);
     *checkpoint = NULL;
 }
@@ -147,11 +147,8 @@ static bn_status read_block(const bn_checkpoint *c, const json_t *entry, bn_part
     const json_int_t part = json_integer_value(json_object_get(entry, "part"));
     if (!name || part < 0 || (size_t)part >= c->manifest.part_count)
         return other_version(c);
-    char *path = bn_path_join(c->folder, c->manifest.parts[part].file);
-    const bn_status st = path ? bn_part_read(c->ctx, path, name, type, box, values)
-                              : bn_fail(c->ctx, BN_MEMORY, "no memory to read the checkpoint");
-    free(path);
-    return st;
+    return bn_part_read(c->ctx, bn_path_join(c->folder.text, c->manifest.parts[part].file).text, name, type, box,
+                        values);
 }
 
 static bn_status read_numbers(bn_checkpoint *c)
@@ -179,12 +176,9 @@ static bn_status check_parts(const bn_checkpoint *c)
 {
     const size_t rank = (size_t)bn_context_rank(c->ctx), ranks = (size_t)bn_context_ranks(c->ctx);
     bn_status st = BN_OK;
-    for (size_t i = rank; i < c->manifest.part_count && st == BN_OK; i += ranks) {
-        char *path = bn_path_join(c->folder, c->manifest.parts[i].file);
-        st = path ? bn_part_check(c->ctx, path, &c->manifest.parts[i].sum)
-                  : bn_fail(c->ctx, BN_MEMORY, "no memory to read the checkpoint");
-        free(path);
-    }
+    for (size_t i = rank; i < c->manifest.part_count && st == BN_OK; i += ranks)
+        st = bn_part_check(c->ctx, bn_path_join(c->folder.text, c->manifest.parts[i].file).text,
+                           &c->manifest.parts[i].sum);
     double worst = st;
     bn_context_agree(c->ctx, &worst, 1);
     if (st == BN_OK && worst > 0)
@@ -198,14 +192,13 @@ static bn_status open_manifest(bn_context *ctx, const char *path, bn_checkpoint 
 {
     bn_status st = BN_OK;
     bn_checkpoint *c = calloc(1, sizeof *c);
-    const char *slash = strrchr(path, '/');
     *out = NULL;
-    if (!c || !(c->path = strdup(path)) ||
-        !(c->folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup("."))) {
+    if (!c || !(c->path = strdup(path))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory to read the checkpoint %s", path);
         goto out;
     }
     c->ctx = ctx;
+    c->folder = bn_path_folder(path);
     c->state = (bn_checkpoint_state){ .ctx = ctx, .restores = true, .path = c->path, .case_path = "" };
     BN_GO(bn_manifest_read(ctx, path, &c->manifest));
     BN_GO(check_parts(c));
@@ -220,63 +213,49 @@ out:
 static bool is_file(const char *path)
 {
     struct stat info;
-    return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
 static bool is_folder(const char *path)
 {
     struct stat info;
-    return path && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The folder with the manifests: `path` itself or its folder "checkpoint"; fresh memory. NULL: neither has one. */
-static char *find_folder(const char *path)
+/* The folder with the manifests: `path` itself or its folder "checkpoint". False: neither has one. */
+static bool find_folder(const char *path, bn_path *found)
 {
-    char *below = bn_path_join(path, "checkpoint"), *found = NULL;
-    const char *places[] = { path, below };
-    for (int i = 0; i < 2 && !found; i++) {
-        char *newest = places[i] ? bn_path_join(places[i], BN_MANIFEST) : NULL;
-        char *before = places[i] ? bn_path_join(places[i], BN_MANIFEST_BEFORE) : NULL;
-        if (is_file(newest) || is_file(before))
-            found = strdup(places[i]);
-        free(newest);
-        free(before);
+    for (int i = 0; i < 2; i++) {
+        *found = i == 0 ? bn_path_join("", path) : bn_path_join(path, "checkpoint");
+        if (is_file(bn_path_join(found->text, BN_MANIFEST).text) ||
+            is_file(bn_path_join(found->text, BN_MANIFEST_BEFORE).text))
+            return true;
     }
-    free(below);
-    return found;
+    return false;
 }
 
 bool bn_checkpoint_exists(const char *folder)
 {
-    char *found = find_folder(folder);
-    free(found);
-    return found != NULL;
+    bn_path found;
+    return find_folder(folder, &found);
 }
 
 /* The newest, else the one before it. */
 static bn_status open_folder(bn_context *ctx, const char *path, bn_checkpoint **out)
 {
-    char *folder = find_folder(path);
-    if (!folder)
+    bn_path folder;
+    if (!find_folder(path, &folder))
         return bn_fail(ctx, BN_IO, "there is no checkpoint in %s", path);
-    char *newest = bn_path_join(folder, BN_MANIFEST), *before = bn_path_join(folder, BN_MANIFEST_BEFORE);
-    bn_status st;
-    if (!newest || !before) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory to read the checkpoint in %s", path);
-    } else if (!is_file(newest)) { /* a power failure between two renames */
-        st = open_manifest(ctx, before, out);
-    } else {
-        st = open_manifest(ctx, newest, out);
-        if (st == BN_IO && is_file(before)) {
-            bn_log(ctx, BN_LOG_WARNING, "%s\n  trying the checkpoint before it, %s", bn_error_text(ctx), before);
-            bn_error_clear(ctx);
-            st = open_manifest(ctx, before, out);
-        }
-    }
-    free(newest);
-    free(before);
-    free(folder);
-    return st;
+    const bn_path newest = bn_path_join(folder.text, BN_MANIFEST),
+                  before = bn_path_join(folder.text, BN_MANIFEST_BEFORE);
+    if (!is_file(newest.text)) /* a power failure between two renames */
+        return open_manifest(ctx, before.text, out);
+    const bn_status st = open_manifest(ctx, newest.text, out);
+    if (st != BN_IO || !is_file(before.text))
+        return st;
+    bn_log(ctx, BN_LOG_WARNING, "%s\n  trying the checkpoint before it, %s", bn_error_text(ctx), before.text);
+    bn_error_clear(ctx);
+    return open_manifest(ctx, before.text, out);
 }
 
 bn_status bn_checkpoint_open(bn_context *ctx, const char *path, bn_checkpoint **out)

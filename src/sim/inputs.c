@@ -17,7 +17,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, TABLE_BYTES = 1 << 26 /* of a file */ };
+enum { TABLE_BYTES = 1 << 26 /* of a file */ };
 
 /* Enters values of a file, whose hash goes to checkpoints. */
 static bn_status add_file(bn_plan *p, const char *name, const void *values, size_t bytes)
@@ -198,7 +198,7 @@ static bn_status read_terrain(bn_plan *p, const char *path, bn_input *in)
 
 bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, const bn_input **out)
 {
-    char path[PATH_BYTES], number[32] = "";
+    char number[32] = "";
     const char *name = d->name       ? d->name
                        : d->item > 0 ? bn_case_item_text(c, d->key, d->item - 1)
                                      : bn_case_text(c, d->key);
@@ -206,10 +206,10 @@ bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, co
     *out = NULL;
     BN_TRY(bn_plan_allocate(p, sizeof *in, (void **)&in));
     in->kind = d->kind;
+    bn_path place = bn_path_beside(bn_case_path(c), name);
+    const char *path = place.text;
     if (d->kind == BN_INPUT_SHAPES && bn_input_is_wkt(name))
-        snprintf(path, sizeof path, "the text of %s", d->key);
-    else if (!bn_plan_path(c, name, path, sizeof path))
-        return bn_fail(p->ctx, BN_CASE, "%s: the path %s is too long", bn_case_path(c), name);
+        snprintf(place.text, sizeof place.text, "the text of %s", d->key);
     const bn_status st = d->kind == BN_INPUT_TABLE     ? read_table(p, name, path, in)
                          : d->kind == BN_INPUT_VOLUME  ? read_volume(p, c, name, path, d->array, in)
                          : d->kind == BN_INPUT_SHAPES  ? read_shapes(p, name, path, d->snap, in)

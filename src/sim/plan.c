@@ -141,13 +141,6 @@ void bn_plan_wants_convergence(bn_plan *p, double tolerance, const char *advice)
     p->advice = advice;
 }
 
-bool bn_plan_path(const bn_case *c, const char *name, char *path, size_t bytes)
-{
-    const char *slash = strrchr(bn_case_path(c), '/');
-    const int folder = name[0] == '/' || !slash ? 0 : (int)(slash + 1 - bn_case_path(c));
-    return snprintf(path, bytes, "%.*s%s", folder, bn_case_path(c), name) < (int)bytes;
-}
-
 bool bn_plan_only_counts(bn_plan *p, double cells)
 {
     p->counted = p->counted || (p->count && cells > BN_PLAN_LOOKED);

@@ -98,8 +98,6 @@ static inline const bn_grid *bn_plan_grid_of(const bn_plan *p, const bn_field_de
 /* Takes ownership of `data`, also when it fails; NULL: there was no memory for it. */
 BN_CHECKED bn_status bn_plan_adopt(bn_plan *, void *data, void (*release)(void *));
 void bn_plan_free_memory(bn_plan *);
-/* Path of a file of the case: a relative path begins at the case file. False: the path is too long. */
-bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);
 
 /* Steps after which the run ends in any case. */
 double bn_plan_most_steps(const bn_plan *, const bn_case *);

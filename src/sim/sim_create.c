@@ -1,6 +1,7 @@
 /* sim_create.c: makes a simulation of a case on one engine from its plan, and releases it. */
 #include "sim/sim_struct.h"
 
+#include "io/file.h"
 #include "sim/checkpoint.h"
 #include "sim/results_list.h"
 
@@ -85,12 +86,10 @@ static bn_status choose_groups(bn_sim *sim, bn_case *config, const bn_sim_desc *
 static bn_status resume(bn_sim *sim, const bn_sim_desc *desc)
 {
     const char *given = bn_case_text(sim->config, "case.resume");
-    char path[4096];
     if (!desc->resume && !given[0])
         return BN_OK;
-    if (!desc->resume && !bn_plan_path(sim->config, given, path, sizeof path))
-        return bn_fail(sim->ctx, BN_IO, "the path %s is too long", given);
-    BN_TRY(bn_checkpoint_open(sim->ctx, desc->resume ? desc->resume : path, &sim->resumed));
+    BN_TRY(bn_checkpoint_open(
+        sim->ctx, desc->resume ? desc->resume : bn_path_beside(bn_case_path(sim->config), given).text, &sim->resumed));
     return bn_checkpoint_restore(sim->resumed, sim);
 }
 

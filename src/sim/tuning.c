@@ -44,13 +44,13 @@ void bn_tuning_release(bn_tuning *t)
     *t = (bn_tuning){ 0 };
 }
 
-/* $XDG_DATA_HOME/binnacle/tuning.json, or below ~/.local/share; NULL when there is neither; free() it. */
-static char *tuning_path(void)
+/* $XDG_DATA_HOME/binnacle/tuning.json, or below ~/.local/share; "" when there is neither. */
+static bn_path tuning_path(void)
 {
     const char *xdg = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     bool own = xdg && xdg[0] == '/'; /* XDG asks to ignore relative paths */
     if (!own && (!home || home[0] != '/'))
-        return NULL;
+        return (bn_path){ "" };
     return bn_path_join(own ? xdg : home, own ? "binnacle/tuning.json" : ".local/share/binnacle/tuning.json");
 }
 
@@ -233,25 +233,24 @@ static size_t open_shipped(bn_context *ctx, json_t *roots[SHIPPED_MOST])
 void bn_tuning_load(bn_context *ctx, const bn_tuning_key *key, bn_tuning *out)
 {
     char why[256] = "";
-    char *path = tuning_path();
+    const bn_path path = tuning_path();
     json_t *roots[SHIPPED_MOST + 1];
     const size_t shipped = open_shipped(ctx, roots);
     size_t room = 1;
     *out = (bn_tuning){ 0 };
-    roots[shipped] = path ? read_database(path, why) : NULL;
+    roots[shipped] = path.text[0] ? read_database(path.text, why) : NULL;
     if (why[0])
-        bn_log(ctx, BN_LOG_WARNING, "the tuning database %s is ignored: %s", path, why);
+        bn_log(ctx, BN_LOG_WARNING, "the tuning database %s is ignored: %s", path.text, why);
     for (size_t i = 0; i <= shipped; i++)
         room += json_array_size(json_object_get(roots[i], "entries"));
     if (!(out->groups = calloc(room, sizeof *out->groups)))
         bn_log(ctx, BN_LOG_WARNING, "no memory for the tuning database: it is ignored");
     for (size_t i = 0; i <= shipped; i++) { /* the user's own last: it replaces what ships */
         const bool own = i == shipped;
-        if (out->groups && take_document(ctx, key, roots[i], own ? path : "data/tuning", !own, out) && own)
+        if (out->groups && take_document(ctx, key, roots[i], own ? path.text : "data/tuning", !own, out) && own)
             out->own = true;
         json_decref(roots[i]);
     }
-    free(path);
 }
 
 /* An entry of a list, with when it was found by which version. */
@@ -275,8 +274,9 @@ static json_t *make_entry(const bn_tuning_key *key, const bn_tuning_entry *e)
 /* A database that nobody can use is not lost: an error of the user's may be mended. */
 static void put_aside(bn_context *ctx, const char *path, const char *why)
 {
-    char aside[4096];
-    if (snprintf(aside, sizeof aside, "%s.bad", path) < (int)sizeof aside && rename(path, aside) == 0)
+    char aside[sizeof(bn_path) + 4];
+    snprintf(aside, sizeof aside, "%s.bad", path);
+    if (rename(path, aside) == 0)
         bn_log(ctx, BN_LOG_WARNING, "the tuning database %s can't be used (%s); it is kept as %s", path, why, aside);
 }
 
@@ -302,10 +302,12 @@ static int keep_old(const json_t *old, const bn_tuning_key *key, bn_tuning_list 
 
 bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tuning_entry *entries, size_t count)
 {
-    char why[256], folder[4096], *text = NULL, *path = tuning_path();
+    char why[256], *text = NULL;
+    const bn_path place = tuning_path();
+    const char *path = place.text;
     bn_status st = BN_OK;
     bn_file *file = NULL;
-    if (!path)
+    if (!path[0])
         return bn_fail(ctx, BN_IO, "no place for the tuning database: neither XDG_DATA_HOME nor HOME is set");
     json_t *old = read_database(path, why), *all[LISTS] = { json_array(), json_array() };
     int wrong = 0;
@@ -320,8 +322,7 @@ bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tu
         st = bn_fail(ctx, BN_MEMORY, "no memory for the tuning database");
         goto out;
     }
-    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
-    BN_GO(bn_directory_create(ctx, folder));
+    BN_GO(bn_directory_create(ctx, bn_path_folder(path).text));
     BN_GO(bn_file_begin(ctx, path, &file));
     if (fchmod(fileno(bn_file_stream(file)), 0644) != 0) /* whatever the umask: what others can write is not read */
         bn_log(ctx, BN_LOG_WARNING, "cannot set the permissions of %s: %s", path, strerror(errno));
@@ -333,6 +334,5 @@ out:
     json_decref(all[CHOICES]);
     json_decref(root);
     free(text);
-    free(path);
     return st;
 }

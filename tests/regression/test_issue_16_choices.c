@@ -1,7 +1,7 @@
 /* test_issue_16_choices.c: keys of a kind that was not chosen are refused, in every solver; overrides choose against
  * the file; the resolved case and the starter case hold none of them; a picture agrees with the cells that the case
  * gives. */
-#include "support.h"
+#include "support_case.h"
 
 #include "binnacle/binnacle.h"
 #include "case/schema.h"
@@ -13,12 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static bn_context *ctx;
-static void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
-static void close_context(void) { bn_context_destroy(&ctx); }
-
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
 static bn_status parse(const char *text, const char *override, bn_case **out)
 {
@@ -150,12 +144,11 @@ END_TEST
 
 START_TEST(a_picture_agrees_with_the_cells_of_the_case)
 {
-    char folder[] = "/tmp/binnacle-choices-XXXXXX", text[1024], path[256];
+    char text[8192];
+    const char *path = in_folder("mask.png");
     uint32_t pixels[6 * 4];
-    ck_assert(mkdtemp(folder));
     for (size_t i = 0; i < 24; i++)
         pixels[i] = (uint32_t)(i * 10) * 0x010101u;
-    snprintf(path, sizeof path, "%s/mask.png", folder);
     OK(bn_png_write(ctx, path,
                     &(bn_png_pixels){ .width = 6, .height = 4, .stride = 24, .data = (const unsigned char *)pixels },
                     "", NULL));
@@ -189,14 +182,12 @@ START_TEST(a_picture_agrees_with_the_cells_of_the_case)
         }
         bn_case_destroy(&c);
     }
-    ck_assert_int_eq(unlink(path), 0);
-    ck_assert_int_eq(rmdir(folder), 0);
 }
 END_TEST
 
 static void add(TCase *t)
 {
-    tcase_add_checked_fixture(t, open_context, close_context);
+    tcase_add_checked_fixture(t, open_folder, close_folder);
     tcase_add_test(t, the_message_names_key_kind_and_choice);
     tcase_add_test(t, an_override_chooses_against_the_file);
     tcase_add_test(t, starter_and_resolved_cases_are_cases);

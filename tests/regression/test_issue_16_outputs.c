@@ -1,7 +1,7 @@
 /* test_issue_16_outputs.c: files of a run that said what is not so, or that a common reader refused: openPMD's dt was 1
  * whatever the step, `converged` was false where nothing is to converge, a text among the field data of a .vtu made
  * meshio give up. */
-#include "support.h"
+#include "support_case.h"
 
 #include "binnacle/binnacle.h"
 #include "io/file.h"
@@ -13,28 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+static char name[4200];
 
-static bn_context *ctx;
-static char folder[4096], name[4200];
-
-static void setup(void)
-{
-    const char *tmp = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/binnacle-outputs-XXXXXX", tmp ? tmp : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
-static void teardown(void)
-{
-    char command[4300];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
-    bn_context_destroy(&ctx);
-}
-
-static void run_case(const char *file, const char *override)
+static void run_file(const char *file, const char *override)
 {
     bn_case *c;
     const char *overrides[] = { override, "case.title=A title", "output.every=1", "output.first=true" };
@@ -64,7 +45,7 @@ START_TEST(dt_is_that_of_the_step)
 {
     static const char *const cases[] = { "data/cases/flow/selftest.toml", "data/cases/flood/selftest.toml" };
     for (size_t i = 0; i < 2; i++) {
-        run_case(cases[i], "output.hdf5=true");
+        run_file(cases[i], "output.hdf5=true");
         near(attribute(0, "dt"), 0, 0, "no step has led here");
         for (int step = 1; step <= 2; step++) {
             const double between = attribute(step, "time") - attribute(step - 1, "time");
@@ -90,11 +71,11 @@ static json_t *summary(const char *key)
 
 START_TEST(converged_is_null_where_nothing_is_to_converge)
 {
-    run_case("data/cases/flood/selftest.toml", "output.vtk=false");
+    run_file("data/cases/flood/selftest.toml", "output.vtk=false");
     json_t *value = summary("converged");
     ck_assert(json_is_null(value));
     json_decref(value);
-    run_case("data/cases/flow/cavity-re1.toml", "grid.nodes=[9,9]");
+    run_file("data/cases/flow/cavity-re1.toml", "grid.nodes=[9,9]");
     value = summary("converged");
     ck_assert(json_is_false(value)); /* after two steps */
     json_decref(value);
@@ -107,7 +88,7 @@ START_TEST(meshes_have_only_numbers_among_their_data)
     static const char *const types[] = { "Float32", "Float64", "Int32", "UInt8" };
     char *text;
     size_t bytes, arrays = 0;
-    run_case("data/cases/flood/selftest.toml", "output.vtk=true");
+    run_file("data/cases/flood/selftest.toml", "output.vtk=true");
     snprintf(name, sizeof name, "%s/fields/flood-000002.vtu", folder);
     OK(bn_file_read(ctx, name, 1 << 24, &text, &bytes));
     ck_assert_ptr_null(strstr(text, "<Array"));
@@ -126,7 +107,7 @@ END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, open_folder, close_folder);
     tcase_add_test(c, dt_is_that_of_the_step);
     tcase_add_test(c, converged_is_null_where_nothing_is_to_converge);
     tcase_add_test(c, meshes_have_only_numbers_among_their_data);

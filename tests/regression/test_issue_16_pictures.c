@@ -2,7 +2,7 @@
  * from frame to frame, its still was the state at the beginning, thin walls were missing, captions told of lines that
  * were not there, names of arrays stood for quantities, numbers of map coordinates could not be read, curves hid each
  * other. */
-#include "support.h"
+#include "support_case.h"
 
 #include "api/embedded_files.h"
 #include "binnacle/binnacle.h"
@@ -18,31 +18,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
 enum { N = 40, FRAMES = 3, WALL = 0x000000 }; /* the lines of walls are black */
-static bn_context *ctx;
-static char folder[4096], path[FRAMES][4200], joined[4200];
+static char path[FRAMES][4200], joined[4200];
 static const char *const paths[FRAMES] = { path[0], path[1], path[2] };
 
 static void setup(void)
 {
-    const char *tmp = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/binnacle-pictures-XXXXXX", tmp ? tmp : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    open_folder();
     for (int i = 0; i < FRAMES; i++)
         snprintf(path[i], sizeof path[i], "%s/frame-%d.png", folder, i);
     snprintf(joined, sizeof joined, "%s/all.png", folder);
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
-static void teardown(void)
-{
-    for (int i = 0; i < FRAMES; i++)
-        remove(path[i]);
-    remove(joined);
-    ck_assert_int_eq(rmdir(folder), 0);
-    bn_context_destroy(&ctx);
 }
 
 typedef struct image {
@@ -361,7 +346,7 @@ END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, setup, close_folder);
     tcase_add_test(c, frames_of_an_animation_have_one_scale);
     tcase_add_test(c, scale_follows_data_and_not_earlier_scales);
     tcase_add_test(c, still_of_an_animation_is_its_last_frame);

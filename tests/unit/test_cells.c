@@ -1,6 +1,6 @@
 /* test_cells.c: outlines of random sets of cells, judged by GEOS, and meshes of cells in NetCDF, read back by netCDF.
  */
-#include "support.h"
+#include "support_case.h"
 
 #include "io/ugrid.h"
 
@@ -11,12 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 #define NC(call) ck_assert_msg((call) == NC_NOERR, "%s", #call)
-
-static bn_context *ctx;
-static void setup(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
-static void teardown(void) { bn_context_destroy(&ctx); }
 
 /* 23 x 17 cells far from zero, as in map coordinates. */
 static bn_cells cells_of(bool hexagons)
@@ -31,13 +26,13 @@ static void quiet(const char *format, ...) { (void)format; }
 START_TEST(outlines_are_valid_and_have_the_area_of_their_cells)
 {
     GEOSContextHandle_t geos = initGEOS_r(quiet, quiet);
-    for (int run = 0; run < 40; run++) {
-        const bn_cells c = cells_of(run % 2 == 0);
+    for (int turn = 0; turn < 40; turn++) {
+        const bn_cells c = cells_of(turn % 2 == 0);
         bool in[23 * 17];
         size_t count = 0, wet = 0, other;
-        srand((unsigned)run);
+        srand((unsigned)turn);
         for (size_t at = 0; at < 23 * 17; at++)
-            wet += in[at] = rand() % 20 < run / 2;
+            wet += in[at] = rand() % 20 < turn / 2;
         bn_outline o;
         OK(bn_outline_make(ctx, &c, in, &o));
         ck_assert_uint_eq(o.cells, wet);
@@ -165,7 +160,7 @@ END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, open_context, close_context);
     tcase_add_test(c, outlines_are_valid_and_have_the_area_of_their_cells);
     tcase_add_test(c, meshes_hold_hexagons_and_values);
 }

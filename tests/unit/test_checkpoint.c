@@ -1,6 +1,6 @@
 /* test_checkpoint.c: fields cut into parts of any size, read back box by box; the manifest and its sum; which
  * checkpoints stay. On the reference: no device is needed. */
-#include "support.h"
+#include "support_case.h"
 
 #include "api/embedded_files.h"
 #include "run/selftest.h"
@@ -18,24 +18,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_context *ctx;
-static char folder[4096];
-
-static void open_context(void)
-{
-    snprintf(folder, sizeof folder, "%s/checkpoint-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
-static void close_context(void)
-{
-    bn_checkpoint_remove(ctx, folder);
-    bn_context_destroy(&ctx);
-}
 
 static bn_sim *start(const bn_embedded *file, bn_case **c)
 {
@@ -77,10 +59,10 @@ static void compare_box(bn_checkpoint *saved, const bn_plan *p, size_t field, co
         for (size_t z = low[2]; z < high[2]; z++)
             for (size_t y = low[1]; y < high[1]; y++) {
                 const size_t row = ((plane * l.n[1] + z) * l.n[2] + y) * l.n[3] + low[0];
-                const size_t run = (high[0] - low[0]) * (size_t)l.n[4] * wide;
-                ck_assert_msg(memcmp(at, whole + row * (size_t)l.n[4] * wide, run) == 0, "%s, row at y = %zu, z = %zu",
-                              p->fields[field].name, y, z);
-                at += run;
+                const size_t length = (high[0] - low[0]) * (size_t)l.n[4] * wide;
+                ck_assert_msg(memcmp(at, whole + row * (size_t)l.n[4] * wide, length) == 0,
+                              "%s, row at y = %zu, z = %zu", p->fields[field].name, y, z);
+                at += length;
             }
     free(box);
 }
@@ -242,7 +224,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, boxes_come_back_from_parts_of_any_size);
     tcase_add_test(tests, the_one_before_stays_and_no_other);
     tcase_add_test(tests, a_state_that_is_not_finite_is_not_written);

@@ -1,14 +1,10 @@
 /* test_csv_read.c: tables of numbers from text: heads, comments, empty places, and what must be refused with its line.
  */
-#include "support.h"
+#include "support_case.h"
 
 #include "io/csv_read.h"
 
 #include <string.h>
-
-static bn_context *ctx;
-static void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
-static void close_context(void) { bn_context_destroy(&ctx); }
 
 START_TEST(tables_are_read)
 {

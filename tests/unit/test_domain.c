@@ -1,6 +1,6 @@
 /* test_domain.c: domains, fields, launches, halos, sums and snapshots, on the first device that the tests are given.
  * The same bits are asked for whatever the boxes and work-groups, and from plain C. */
-#include "support.h"
+#include "support_device.h"
 
 #include "api/other_grids.h"
 #include "binnacle/binnacle.h"
@@ -11,23 +11,6 @@
 
 enum { NX = 37, NY = 29, STEPS = 12 };
 
-static bn_context *context_new(bool debug)
-{
-    bn_context *ctx;
-    const bn_context_desc desc = { .kernel_dir = BN_TEST_KERNELS, .debug = debug };
-    ck_assert_int_eq(bn_context_create(&desc, &ctx), BN_OK);
-    return ctx;
-}
-
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_device *device_new(bn_context *ctx)
-{
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
-    return device;
-}
-
 static double bump(const double x[3], const void *user)
 {
     (void)user;
@@ -35,20 +18,15 @@ static double bump(const double x[3], const void *user)
 }
 
 /* STEPS steps of diffusion on the device, read back. */
-static void diffuse(bn_context *ctx, bn_device *device, bn_domain_desc desc, void *values, size_t bytes)
+static void diffuse(bn_domain_desc desc, void *values, size_t bytes)
 {
     static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
     const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
-    bn_domain *domain;
-    bn_field *a, *b;
-    bn_program *program;
-    bn_kernel *advance;
     desc.device = device;
-    OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
-    OK(bn_field_create(domain, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
-    OK(bn_program_build(domain, "probe", &k, 1, &program));
-    OK(bn_kernel_find(program, &kernel, &advance));
+    bn_domain *domain = new_domain(&desc);
+    bn_field *a = new_field(domain, "a", BN_T_REAL, 1);
+    bn_field *b = new_field(domain, "b", BN_T_REAL, 1);
+    bn_kernel *advance = new_kernel(domain, &kernel, &k, 1);
     OK(bn_field_fill(a, 0, bump, NULL));
     for (int s = 0; s < STEPS; s++) {
         OK(BN_RUN(advance, BN_READ(a, 1), BN_WRITE(b)));
@@ -56,10 +34,7 @@ static void diffuse(bn_context *ctx, bn_device *device, bn_domain_desc desc, voi
     }
     OK(bn_field_read(a, values, bytes));
     OK(bn_domain_check_canaries(domain));
-    bn_program_destroy(&program);
-    bn_field_destroy(&a);
-    bn_field_destroy(&b);
-    bn_domain_destroy(&domain);
+    drop_objects();
 }
 
 #define DIFFUSE_IN_C(real, suffix)                                                                 \
@@ -96,8 +71,7 @@ START_TEST(same_bits_as_plain_c_for_any_boxes_and_groups)
     static const int boxes[] = { 1, 2, 3, 7 };
     static const size_t groups[][3] = { { 0, 0, 0 }, { 1, 1, 1 }, { 64, 1, 1 }, { 5, 3, 1 } };
     for (size_t b = 0; b < 4; b++) {
-        bn_context *ctx = context_new(b % 2 == 1);
-        bn_device *device = device_new(ctx);
+        open_device(1, b % 2 == 1);
         for (int precision = 0; precision < (bn_device_describe(device)->fp64 ? 2 : 1); precision++)
             for (size_t g = 0; g < 4; g++) {
                 bn_domain_desc desc = square(precision == 0 ? BN_SINGLE : BN_DOUBLE);
@@ -108,15 +82,14 @@ START_TEST(same_bits_as_plain_c_for_any_boxes_and_groups)
                 memcpy(desc.work_group, groups[g], sizeof groups[g]);
                 static float single[NX * NY], expected_single[NX * NY];
                 static double full[NX * NY], expected_full[NX * NY];
-                diffuse(ctx, device, desc, precision ? (void *)full : single, precision ? sizeof full : sizeof single);
+                diffuse(desc, precision ? (void *)full : single, precision ? sizeof full : sizeof single);
                 diffuse_single(expected_single);
                 diffuse_double(expected_full);
                 ck_assert_msg(precision ? memcmp(full, expected_full, sizeof full) == 0
                                         : memcmp(single, expected_single, sizeof single) == 0,
                               "precision %d, %d boxes, group %zu: other bits than plain C", precision, boxes[b], g);
             }
-        bn_device_close(&device);
-        bn_context_destroy(&ctx);
+        close_device();
     }
 }
 END_TEST
@@ -128,13 +101,8 @@ START_TEST(corners_of_halos_in_three_dimensions)
     const bn_define k = { "K", BN_DEF_REAL, { .r = 0.03125 } };
     static float first[2 * WIDE * N * N], other[2 * WIDE * N * N];
     static const int boxes[] = { 1, 8, 12, 3 };
-    bn_context *ctx = context_new(true);
-    bn_device *device = device_new(ctx);
+    open_device(1, true);
     for (size_t b = 0; b < 4; b++) {
-        bn_domain *domain;
-        bn_field *a, *c;
-        bn_program *program;
-        bn_kernel *run;
         const bn_domain_desc desc = {
             .grid = { .dims = 3, .n = { WIDE, N, N }, .h = { 0.1, 0.1, 0.1 }, .periodic = { true, true, true } },
             .precision = BN_SINGLE,
@@ -142,27 +110,22 @@ START_TEST(corners_of_halos_in_three_dimensions)
             .boxes = boxes[b],
             .device = device
         };
-        OK(bn_domain_create(ctx, &desc, &domain));
-        OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 2, 0 }, &a));
-        OK(bn_field_create(domain, &(bn_field_desc){ "c", "", BN_T_REAL, 2, 0 }, &c));
-        OK(bn_program_build(domain, "probe", &k, 1, &program));
-        OK(bn_kernel_find(program, &kernel, &run));
+        bn_domain *domain = new_domain(&desc);
+        bn_field *a = new_field(domain, "a", BN_T_REAL, 2);
+        bn_field *c = new_field(domain, "c", BN_T_REAL, 2);
+        bn_kernel *probe = new_kernel(domain, &kernel, &k, 1);
         OK(bn_field_fill(a, 0, bump, NULL));
         OK(bn_field_fill(a, 1, bump, NULL));
         for (int s = 0; s < 3; s++) {
-            OK(BN_RUN(run, BN_READ(a, 1), BN_WRITE(c)));
+            OK(BN_RUN(probe, BN_READ(a, 1), BN_WRITE(c)));
             bn_field_swap(a, c);
         }
         OK(bn_field_read(a, b ? other : first, sizeof first));
         ck_assert_msg(b == 0 || memcmp(first, other, sizeof first) == 0, "%d boxes: other bits than one", boxes[b]);
         ck_assert(isfinite(first[0]) && isfinite(first[WIDE * N * N]));
-        bn_program_destroy(&program);
-        bn_field_destroy(&a);
-        bn_field_destroy(&c);
-        bn_domain_destroy(&domain);
+        drop_objects();
     }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
@@ -171,8 +134,7 @@ START_TEST(every_cell_once_in_odd_shapes)
     static const uint32_t sizes[][3] = { { 1, 1, 1 }, { 300, 1, 1 }, { 3, 5, 1 }, { 257, 3, 2 }, { 64, 64, 1 } };
     static const bn_kernel_desc kernel = { "probe_number", BN_PER_CELL, { 0, 1, 0 } };
     const bn_define k = { "K", BN_DEF_REAL, { .r = 1 } };
-    bn_context *ctx = context_new(true);
-    bn_device *device = device_new(ctx);
+    open_device(1, true);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         bn_domain_desc desc = { .grid = { .dims = s == 1   ? 1
                                                   : s == 3 ? 3
@@ -182,25 +144,17 @@ START_TEST(every_cell_once_in_odd_shapes)
                                 .device = device,
                                 .boxes = s == 0 ? 1 : 2 };
         memcpy(desc.grid.n, sizes[s], sizeof desc.grid.n);
-        bn_domain *domain;
-        bn_field *number;
-        bn_program *program;
-        bn_kernel *run;
-        OK(bn_domain_create(ctx, &desc, &domain));
-        OK(bn_field_create(domain, &(bn_field_desc){ "number", "", BN_T_I32, 1, 0 }, &number));
-        OK(bn_program_build(domain, "probe", &k, 1, &program));
-        OK(bn_kernel_find(program, &kernel, &run));
-        OK(BN_RUN(run, BN_WRITE(number)));
+        bn_domain *domain = new_domain(&desc);
+        bn_field *number = new_field(domain, "number", BN_T_I32, 1);
+        bn_kernel *probe = new_kernel(domain, &kernel, &k, 1);
+        OK(BN_RUN(probe, BN_WRITE(number)));
         static int32_t values[300 * 64];
         OK(bn_field_read(number, values, bn_field_bytes(number)));
         for (size_t i = 0; i < bn_domain_points(domain); i++)
             ck_assert_int_eq(values[i], (int32_t)i);
-        bn_program_destroy(&program);
-        bn_field_destroy(&number);
-        bn_domain_destroy(&domain);
+        drop_objects();
     }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
@@ -210,8 +164,7 @@ START_TEST(a_work_group_has_a_whole_row)
     static const bn_kernel_desc kernel = { "probe_row", BN_PER_ROW, { 1, 1, 0 } };
     const bn_define k = { "K", BN_DEF_REAL, { .r = 1 } };
     enum { WIDE = 77, HIGH = 29 };
-    bn_context *ctx = context_new(true);
-    bn_device *device = device_new(ctx);
+    open_device(1, true);
     for (int g = 0; g < 5; g++) {
         const bool cut = g == 4; /* rows that are cut are refused */
         bn_domain_desc desc = { .grid = { .dims = 2, .n = { cut ? 600 : WIDE, HIGH, 1 }, .h = { 1, 1, 1 } },
@@ -220,31 +173,23 @@ START_TEST(a_work_group_has_a_whole_row)
                                 .boxes = cut ? 2 : 1 + 2 * (g % 2) };
         if (!cut)
             memcpy(desc.work_group, groups[g], sizeof desc.work_group);
-        bn_domain *domain;
-        bn_field *number;
-        bn_program *program;
-        bn_kernel *run;
-        OK(bn_domain_create(ctx, &desc, &domain));
-        OK(bn_field_create(domain, &(bn_field_desc){ "number", "", BN_T_I32, 1, 0 }, &number));
-        OK(bn_program_build(domain, "probe", &k, 1, &program));
-        OK(bn_kernel_find(program, &kernel, &run));
+        bn_domain *domain = new_domain(&desc);
+        bn_field *number = new_field(domain, "number", BN_T_I32, 1);
+        bn_kernel *probe = new_kernel(domain, &kernel, &k, 1);
         if (cut) {
-            ck_assert_int_eq(BN_RUN(run, BN_UPDATE(number)), BN_USAGE);
+            ck_assert_int_eq(BN_RUN(probe, BN_UPDATE(number)), BN_USAGE);
             ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "needs whole lines"));
             bn_error_clear(ctx);
         } else {
             static int32_t values[WIDE * HIGH];
-            OK(BN_RUN(run, BN_UPDATE(number)));
+            OK(BN_RUN(probe, BN_UPDATE(number)));
             OK(bn_field_read(number, values, sizeof values));
             for (int i = 0; i < WIDE * HIGH; i++)
                 ck_assert_int_eq(values[i], i / WIDE * WIDE + WIDE - 1 - i % WIDE);
         }
-        bn_program_destroy(&program);
-        bn_field_destroy(&number);
-        bn_domain_destroy(&domain);
+        drop_objects();
     }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
@@ -252,20 +197,14 @@ START_TEST(a_reach_declared_too_small_shows_as_nan)
 {
     static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
     const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
-    bn_context *ctx = context_new(true);
-    bn_device *device = device_new(ctx);
+    open_device(1, true);
     bn_domain_desc desc = square(BN_SINGLE);
-    bn_domain *domain;
-    bn_field *a, *b;
-    bn_program *program;
-    bn_kernel *advance;
     double sum;
     desc.device = device;
-    OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
-    OK(bn_field_create(domain, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
-    OK(bn_program_build(domain, "probe", &k, 1, &program));
-    OK(bn_kernel_find(program, &kernel, &advance));
+    bn_domain *domain = new_domain(&desc);
+    bn_field *a = new_field(domain, "a", BN_T_REAL, 1);
+    bn_field *b = new_field(domain, "b", BN_T_REAL, 1);
+    bn_kernel *advance = new_kernel(domain, &kernel, &k, 1);
     OK(bn_field_fill(a, 0, bump, NULL));
     OK(bn_reduce(a, 0, BN_SUM, &sum));
     ck_assert(isfinite(sum));
@@ -274,12 +213,7 @@ START_TEST(a_reach_declared_too_small_shows_as_nan)
     ck_assert_msg(!isfinite(sum), "a kernel read its halo without saying so, and nobody noticed");
     OK(bn_reduce(b, 0, BN_MAX_ABS, &sum));
     ck_assert(!isfinite(sum));
-    bn_program_destroy(&program);
-    bn_field_destroy(&a);
-    bn_field_destroy(&b);
-    bn_domain_destroy(&domain);
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
@@ -287,72 +221,57 @@ START_TEST(a_write_behind_the_end_is_caught)
 {
     static const bn_kernel_desc kernel = { "probe_overflow", BN_PER_CELL, { 0, 1, 0 } };
     const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
-    bn_context *ctx = context_new(true);
-    bn_device *device = device_new(ctx);
+    open_device(1, true);
     bn_domain_desc desc = square(BN_SINGLE);
-    bn_domain *domain;
-    bn_field *a;
-    bn_program *program;
-    bn_kernel *run;
     desc.device = device;
-    OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
-    OK(bn_program_build(domain, "probe", &k, 1, &program));
-    OK(bn_kernel_find(program, &kernel, &run));
+    bn_domain *domain = new_domain(&desc);
+    bn_field *a = new_field(domain, "a", BN_T_REAL, 1);
+    bn_kernel *probe = new_kernel(domain, &kernel, &k, 1);
     OK(bn_domain_check_canaries(domain));
-    OK(BN_RUN(run, BN_UPDATE(a)));
+    OK(BN_RUN(probe, BN_UPDATE(a)));
     ck_assert_int_eq(bn_domain_check_canaries(domain), BN_MISMATCH);
     ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "behind the end of a"));
-    bn_program_destroy(&program);
-    bn_field_destroy(&a);
-    bn_domain_destroy(&domain);
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
 /* Sum, sum of squares and largest magnitude of a field on one domain, and how many of its values are above a half. */
-static void reduce_all(bn_context *ctx, const bn_domain_desc *desc, double results[4])
+static void reduce_all(const bn_domain_desc *desc, double results[4])
 {
-    bn_domain *domain;
-    bn_field *f;
-    OK(bn_domain_create(ctx, desc, &domain));
-    OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 1, 0 }, &f));
+    bn_domain *domain = new_domain(desc);
+    bn_field *f = new_field(domain, "f", BN_T_REAL, 1);
     OK(bn_field_fill(f, 0, bump, NULL));
     for (int op = BN_SUM; op <= BN_MAX_ABS; op++)
         OK(bn_reduce(f, 0, (bn_reduce_op)op, &results[op]));
     OK(bn_reduce_above(f, 0, 0.5, &results[3]));
-    bn_field_destroy(&f);
-    bn_domain_destroy(&domain);
+    drop_objects();
 }
 
 START_TEST(sums_have_the_same_bits_everywhere)
 {
     static const uint32_t sizes[][2] = { { 37, 29 }, { 700, 13 }, { 1, 17 } };
     static const size_t groups[][3] = { { 0, 0, 0 }, { 16, 1, 1 }, { 3, 5, 1 } };
-    bn_context *ctx = context_new(false);
-    bn_device *device = device_new(ctx);
+    open_device(1, false);
     for (size_t s = 0; s < 3; s++)
         for (int precision = 0; precision < (bn_device_describe(device)->fp64 ? 2 : 1); precision++) {
             bn_domain_desc desc = { .grid = { .dims = 2, .n = { sizes[s][0], sizes[s][1], 1 }, .h = { 0.01, 0.1, 1 } },
                                     .precision = precision ? BN_DOUBLE : BN_SINGLE,
                                     .halo = 1 };
             double expected[4], found[4];
-            reduce_all(ctx, &desc, expected); /* no device: the reference */
+            reduce_all(&desc, expected); /* no device: the reference */
             /* All groups and cuts for one size in one precision, then a cut each. */
             const size_t first = s == 0 && !precision ? 0 : s, last = s == 0 && !precision ? 2 : s;
             for (size_t g = first; g <= last; g++) {
                 desc.device = device;
                 desc.boxes = (int)g + 1;
                 memcpy(desc.work_group, groups[g], sizeof groups[0]);
-                reduce_all(ctx, &desc, found);
+                reduce_all(&desc, found);
                 ck_assert_msg(memcmp(found, expected, sizeof found) == 0,
                               "size %zu, %zu boxes: sums %.17g %.17g %.17g, not %.17g %.17g %.17g", s, g + 1, found[0],
                               found[1], found[2], expected[0], expected[1], expected[2]);
             }
         }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
@@ -363,49 +282,37 @@ START_TEST(sums_of_integers_are_exact_with_and_without_64_bit_atomics)
     int64_t expected[8] = { 0 };
     for (int64_t n = 0; n < NX * NY; n++)
         expected[n & 7] += (n % 3 - 1) * (n * n * n + n * INT64_C(0x200000000)) + 128 * n;
-    bn_context *ctx = context_new(false);
-    bn_device *device = device_new(ctx);
+    open_device(1, false);
     for (size_t words = 1; words <= 2; words++) {
         bn_domain_desc desc = square(BN_SINGLE);
-        bn_domain *domain;
-        bn_field *sums;
-        bn_program *program;
-        bn_kernel *add;
         static int64_t found[NX * NY];
         desc.device = device;
-        OK(bn_domain_create(ctx, &desc, &domain));
-        OK(bn_field_create(domain, &(bn_field_desc){ "sums", "", BN_T_I64, 1, 0 }, &sums));
-        OK(bn_program_build(domain, "probe", defines, words, &program));
-        OK(bn_kernel_find(program, &kernel, &add));
+        bn_domain *domain = new_domain(&desc);
+        bn_field *sums = new_field(domain, "sums", BN_T_I64, 1);
+        bn_kernel *add = new_kernel(domain, &kernel, defines, words);
         OK(BN_RUN(add, BN_UPDATE(sums)));
         OK(bn_field_read(sums, found, sizeof found));
         for (int k = 0; k < 8; k++)
             ck_assert_msg(found[k] == expected[k], "%zu words: sum %d is %lld, not %lld", words, k, (long long)found[k],
                           (long long)expected[k]);
-        bn_program_destroy(&program);
-        bn_field_destroy(&sums);
-        bn_domain_destroy(&domain);
+        drop_objects();
     }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
 START_TEST(a_snapshot_keeps_its_moment)
 {
-    bn_context *ctx = context_new(false);
-    bn_device *device = device_new(ctx);
+    open_device(1, false);
     for (int on_device = 0; on_device < 2; on_device++) {
         bn_domain_desc desc = square(BN_SINGLE);
-        bn_domain *domain;
-        bn_field *f;
         bn_snapshot *first, *second;
         const void *data;
         static float before[NX * NY];
         desc.device = on_device ? device : NULL;
         desc.boxes = 3;
-        OK(bn_domain_create(ctx, &desc, &domain));
-        OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 1, 0 }, &f));
+        bn_domain *domain = new_domain(&desc);
+        bn_field *f = new_field(domain, "f", BN_T_REAL, 1);
         OK(bn_field_fill(f, 0, bump, NULL));
         OK(bn_field_read(f, before, sizeof before));
         bn_region whole;
@@ -422,11 +329,9 @@ START_TEST(a_snapshot_keeps_its_moment)
             ck_assert(((const float *)data)[i] == 0.0f);
         bn_snapshot_release(&first);
         bn_snapshot_release(&second);
-        bn_field_destroy(&f);
-        bn_domain_destroy(&domain);
+        drop_objects();
     }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
@@ -466,19 +371,16 @@ static bn_status count_up(void *user, const bn_region *r, void *values)
 START_TEST(parts_of_a_field)
 {
     enum { W = 300, H = 16, D = 3, POINTS = W * H * D };
-    bn_context *ctx = context_new(true);
-    bn_device *device = device_new(ctx);
+    open_device(1, true);
     static float whole[2 * POINTS], joined[2 * POINTS], part[2 * POINTS];
     for (int on_device = 0; on_device < 2; on_device++) {
         bn_domain_desc desc = { .grid = { .dims = 3, .n = { W, H, D }, .h = { 1, 1, 1 } }, .halo = 1, .boxes = 3 };
-        bn_domain *domain;
-        bn_field *f;
         float half = 0.5f;
         desc.device = on_device ? device : NULL;
-        OK(bn_domain_create(ctx, &desc, &domain));
+        bn_domain *domain = new_domain(&desc);
         ck_assert(!bn_domain_across_ranks(domain));
         ck_assert_uint_eq(bn_domain_parts(domain), 1);
-        OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 2, 0 }, &f));
+        bn_field *f = new_field(domain, "f", BN_T_REAL, 2);
         OK(bn_field_supply(f, BN_OWN_TYPE, count_up, &half));
         OK(bn_field_read(f, whole, sizeof whole));
         for (size_t i = 0; i < 2 * POINTS; i++)
@@ -516,11 +418,9 @@ START_TEST(parts_of_a_field)
         bn_error_clear(ctx);
         ck_assert_int_eq(bn_field_read_region(f, 1, 2, &r, BN_OWN_TYPE, part), BN_USAGE);
         bn_error_clear(ctx);
-        bn_field_destroy(&f);
-        bn_domain_destroy(&domain);
+        drop_objects();
     }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
@@ -529,32 +429,22 @@ START_TEST(wrong_calls_are_refused)
     static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
     static const bn_kernel_desc absent = { "no_such_kernel", BN_PER_CELL, { 1, 1, 6 } };
     const bn_define k[] = { { "K", BN_DEF_REAL, { .r = 0.2 } }, { "NX", BN_DEF_INT, { .i = 3 } } };
-    bn_context *ctx = context_new(false);
-    bn_device *device = device_new(ctx);
+    open_device(1, false);
     bn_domain_desc desc = square(BN_SINGLE);
-    bn_domain *domain, *other;
-    bn_field *a, *b, *foreign;
-    bn_program *program;
-    bn_kernel *run;
     desc.device = device;
-    OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_domain_create(ctx, &desc, &other));
-    OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
-    OK(bn_field_create(domain, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
-    OK(bn_field_create(other, &(bn_field_desc){ "foreign", "", BN_T_REAL, 1, 0 }, &foreign));
-    OK(bn_program_build(domain, "probe", k, 1, &program));
-    OK(bn_kernel_find(program, &kernel, &run));
-#define REFUSED(call, status, words)                                                        \
-    do {                                                                                    \
-        ck_assert_int_eq((call), status);                                                   \
-        ck_assert_msg(strstr(bn_error_text(ctx), words) != NULL, "%s", bn_error_text(ctx)); \
-        bn_error_clear(ctx);                                                                \
-    } while (0)
-    REFUSED(BN_RUN(run, BN_READ(a, 1)), BN_USAGE, "takes 2 arguments");
-    REFUSED(BN_RUN(run, BN_READ(foreign, 1), BN_WRITE(b)), BN_USAGE, "another domain");
-    REFUSED(BN_RUN(run, BN_READ(a, 2), BN_WRITE(b)), BN_USAGE, "the halo is 1");
-    REFUSED(BN_RUN(run, BN_READ(a, 1), BN_WRITE(a)), BN_USAGE, "and writes it");
-    REFUSED(BN_RUN(run, BN_READ(NULL, 1), BN_WRITE(b)), BN_USAGE, "missing");
+    bn_domain *domain = new_domain(&desc);
+    bn_domain *other = new_domain(&desc);
+    bn_field *a = new_field(domain, "a", BN_T_REAL, 1);
+    bn_field *b = new_field(domain, "b", BN_T_REAL, 1);
+    bn_field *foreign = new_field(other, "foreign", BN_T_REAL, 1);
+    bn_program *program = new_program(domain, "probe", k, 1);
+    bn_kernel *probe;
+    OK(bn_kernel_find(program, &kernel, &probe));
+    REFUSED(BN_RUN(probe, BN_READ(a, 1)), BN_USAGE, "takes 2 arguments");
+    REFUSED(BN_RUN(probe, BN_READ(foreign, 1), BN_WRITE(b)), BN_USAGE, "another domain");
+    REFUSED(BN_RUN(probe, BN_READ(a, 2), BN_WRITE(b)), BN_USAGE, "the halo is 1");
+    REFUSED(BN_RUN(probe, BN_READ(a, 1), BN_WRITE(a)), BN_USAGE, "and writes it");
+    REFUSED(BN_RUN(probe, BN_READ(NULL, 1), BN_WRITE(b)), BN_USAGE, "missing");
     bn_kernel *none;
     REFUSED(bn_kernel_find(program, &absent, &none), BN_DEVICE, "no_such_kernel");
     bn_program *twice;
@@ -571,14 +461,7 @@ START_TEST(wrong_calls_are_refused)
         REFUSED(bn_field_create(bad, &(bn_field_desc){ "huge", "", BN_T_REAL, 1, 0 }, &huge), BN_MEMORY, "GiB");
         bn_domain_destroy(&bad);
     }
-    bn_program_destroy(&program);
-    bn_field_destroy(&a);
-    bn_field_destroy(&b);
-    bn_field_destroy(&foreign);
-    bn_domain_destroy(&domain);
-    bn_domain_destroy(&other);
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
@@ -588,23 +471,20 @@ START_TEST(coarser_grids_have_the_same_boxes)
     enum { WIDE = 2 * BN_BLOCK_NX + 41, HIGH = 333, COARSE_X = (WIDE - 1) / 2 + 1, COARSE_Y = (HIGH - 1) / 4 + 1 };
     static int32_t numbers[COARSE_X * COARSE_Y];
     static const int by_two[3] = { 2, 4, 1 }, by_three[3] = { 3, 1, 1 };
-    bn_context *ctx = context_new(true);
-    bn_device *device = device_new(ctx);
+    open_device(1, true);
     for (int boxes = 1; boxes <= 4; boxes += 3) { /* 2 x 2 */
         const bn_domain_desc desc = { .grid = { .dims = 2, .n = { WIDE, HIGH, 1 }, .h = { 0.5, 0.25, 1 } },
                                       .boxes = boxes,
                                       .align = 4,
                                       .device = device };
-        bn_domain *fine, *coarse, *coarsest;
-        bn_field *f;
-        bn_program *program;
-        bn_kernel *run;
+        bn_domain *coarse, *coarsest;
         const bn_define k = { "K", BN_DEF_REAL, { .r = 1 } };
         double sum;
-        OK(bn_domain_create(ctx, &desc, &fine));
+        bn_domain *fine = new_domain(&desc);
         ck_assert(bn_domain_divides(fine, by_two));
         ck_assert_int_eq(bn_domain_divides(fine, by_three), boxes == 1);
         OK(bn_domain_coarsen(fine, by_two, 1, &coarse));
+        (void)keep_domain(coarse);
         ck_assert_uint_eq(bn_domain_boxes(coarse), (size_t)boxes);
         ck_assert_uint_eq(bn_domain_grid(coarse)->n[0], COARSE_X);
         ck_assert_uint_eq(bn_domain_grid(coarse)->n[1], COARSE_Y);
@@ -612,28 +492,22 @@ START_TEST(coarser_grids_have_the_same_boxes)
         if (boxes > 1)
             ck_assert_int_eq(bn_domain_coarsen(fine, by_three, 1, &coarsest), BN_USAGE);
         /* The coarse grid is complete, each cell in its place. */
-        OK(bn_field_create(coarse, &(bn_field_desc){ "number", "", BN_T_I32, 1, 0 }, &f));
-        OK(bn_program_build(coarse, "probe", &k, 1, &program));
-        OK(bn_kernel_find(program, &number, &run));
-        OK(BN_RUN(run, BN_WRITE(f)));
+        bn_field *f = new_field(coarse, "number", BN_T_I32, 1);
+        bn_kernel *probe = new_kernel(coarse, &number, &k, 1);
+        OK(BN_RUN(probe, BN_WRITE(f)));
         OK(bn_field_read(f, numbers, sizeof numbers));
         for (int at = 0; at < COARSE_X * COARSE_Y; at++)
             ck_assert_int_eq(numbers[at], at);
-        bn_field_destroy(&f);
-        OK(bn_field_create(coarse, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &f));
+        f = new_field(coarse, "a", BN_T_REAL, 1);
         OK(bn_field_zero(f));
         ck_assert_int_eq(bn_reduce(f, 0, BN_SUM, &sum), boxes == 1 ? BN_OK : BN_USAGE);
         bn_error_clear(ctx);
-        bn_program_destroy(&program);
-        bn_field_destroy(&f);
-        bn_domain_destroy(&coarse);
-        bn_domain_destroy(&fine);
+        drop_objects();
     }
     bn_domain *bad;
     const bn_domain_desc odd = { .grid = { .dims = 1, .n = { 9, 1, 1 } }, .align = 3 };
     ck_assert_int_eq(bn_domain_create(ctx, &odd, &bad), BN_USAGE);
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 
@@ -643,58 +517,42 @@ START_TEST(a_foreign_field_brings_its_halos)
     static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
     const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
     static float own[NX * NY], foreign[NX * NY];
-    ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
     for (int spread = 0; spread < 2; spread++) {
-        bn_context *ctx = context_new(true);
-        bn_device *device;
-        bn_domain *domain, *other, *fewer;
-        bn_field *a, *b, *c, *d, *e;
-        bn_program *program;
-        bn_kernel *run;
-        OK(bn_device_open(ctx, spread ? "all" : "auto", false, &device));
+        open_device(1 + spread, true);
+        bn_domain *other;
         bn_domain_desc desc = square(BN_SINGLE);
         desc.device = device;
         desc.boxes = 3;
-        OK(bn_domain_create(ctx, &desc, &domain));
+        bn_domain *domain = new_domain(&desc);
         OK(bn_domain_coarsen(domain, (const int[3]){ 1, 1, 1 }, 1, &other));
+        (void)keep_domain(other);
         desc.boxes = 2;
-        OK(bn_domain_create(ctx, &desc, &fewer));
-        OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
-        OK(bn_field_create(other, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
-        OK(bn_field_create(domain, &(bn_field_desc){ "c", "", BN_T_REAL, 1, 0 }, &c));
-        OK(bn_field_create(fewer, &(bn_field_desc){ "d", "", BN_T_REAL, 1, 0 }, &d));
-        OK(bn_program_build(domain, "probe", &k, 1, &program));
-        OK(bn_kernel_find(program, &kernel, &run));
+        bn_domain *fewer = new_domain(&desc);
+        bn_field *a = new_field(domain, "a", BN_T_REAL, 1);
+        bn_field *b = new_field(other, "b", BN_T_REAL, 1);
+        bn_field *c = new_field(domain, "c", BN_T_REAL, 1);
+        bn_field *d = new_field(fewer, "d", BN_T_REAL, 1);
+        bn_kernel *probe = new_kernel(domain, &kernel, &k, 1);
         OK(bn_field_fill(a, 0, bump, NULL));
         OK(bn_field_fill(b, 0, bump, NULL));
-        OK(BN_RUN(run, BN_READ(a, 1), BN_WRITE(c)));
+        OK(BN_RUN(probe, BN_READ(a, 1), BN_WRITE(c)));
         OK(bn_field_read(c, own, sizeof own));
         OK(bn_field_zero(c));
-        OK(BN_RUN(run, BN_READ_OTHER_GRID_RADIUS(b, 1), BN_WRITE(c)));
+        OK(BN_RUN(probe, BN_READ_OTHER_GRID_RADIUS(b, 1), BN_WRITE(c)));
         OK(bn_field_read(c, foreign, sizeof foreign));
         ck_assert_msg(memcmp(own, foreign, sizeof own) == 0, "spread %d: a foreign field gives other bits", spread);
-        REFUSED(BN_RUN(run, BN_READ_OTHER_GRID_RADIUS(b, 2), BN_WRITE(c)), BN_USAGE, "the halo is 1");
-        REFUSED(BN_RUN(run, BN_READ_OTHER_GRID_RADIUS(d, 1), BN_WRITE(c)), BN_USAGE, "another domain");
+        REFUSED(BN_RUN(probe, BN_READ_OTHER_GRID_RADIUS(b, 2), BN_WRITE(c)), BN_USAGE, "the halo is 1");
+        REFUSED(BN_RUN(probe, BN_READ_OTHER_GRID_RADIUS(d, 1), BN_WRITE(c)), BN_USAGE, "another domain");
         /* And through the host, from three boxes to two. */
-        OK(bn_field_create(fewer, &(bn_field_desc){ "e", "", BN_T_I32, 1, 0 }, &e));
+        bn_field *e = new_field(fewer, "e", BN_T_I32, 1);
         OK(bn_field_copy(c, d));
         OK(bn_field_read(d, own, sizeof own));
         ck_assert_msg(memcmp(own, foreign, sizeof own) == 0, "spread %d: the copy has other values", spread);
         REFUSED(bn_field_copy(c, e), BN_USAGE, "can't be copied to e");
-        bn_field_destroy(&e);
         bn_program *bad;
         const bn_define place[] = { k, { .name = "AWAY", .kind = BN_DEF_PLACE, .u.place = { fewer, BN_PLACE_PITCH } } };
         REFUSED(bn_program_build(domain, "probe", place, 2, &bad), BN_USAGE, "of a domain of 2 boxes, not 3");
-        bn_program_destroy(&program);
-        bn_field_destroy(&a);
-        bn_field_destroy(&b);
-        bn_field_destroy(&c);
-        bn_field_destroy(&d);
-        bn_domain_destroy(&other);
-        bn_domain_destroy(&fewer);
-        bn_domain_destroy(&domain);
-        bn_device_close(&device);
-        bn_context_destroy(&ctx);
+        close_device();
     }
 }
 END_TEST

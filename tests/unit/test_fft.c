@@ -1,6 +1,6 @@
 /* test_fft.c: transforms of fields against sums written out by their definition, on the device (clFFT) and on the host
  * (KISS FFT). */
-#include "support.h"
+#include "support_device.h"
 
 #include "api/fft.h"
 #include "binnacle/binnacle.h"
@@ -8,8 +8,6 @@
 #include <complex.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
 static const double pi = 3.14159265358979323846;
 
@@ -45,20 +43,17 @@ static void by_definition(const uint32_t n[3], const double complex *x, double c
 }
 
 /* Forward against the definition, and back again. */
-static void check(bn_context *ctx, bn_device *device, bn_precision precision, int dims, const uint32_t n[3])
+static void check(bn_precision precision, int dims, const uint32_t n[3])
 {
     const size_t points = (size_t)n[0] * n[1] * n[2];
     bn_domain_desc desc = { .grid = { .dims = dims, .n = { n[0], n[1], n[2] }, .h = { 1, 1, 1 } },
                             .precision = precision,
                             .halo = 1,
                             .device = device };
-    bn_domain *domain;
-    bn_field *in, *out, *back;
     bn_fft *fft;
-    OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_field_create(domain, &(bn_field_desc){ "in", "", BN_T_REAL2, 1, 0 }, &in));
-    OK(bn_field_create(domain, &(bn_field_desc){ "back", "", BN_T_REAL2, 1, 0 }, &back));
-    OK(bn_field_create(domain, &(bn_field_desc){ "out", "", BN_T_REAL2, 1, 0 }, &out));
+    bn_domain *domain = new_domain(&desc);
+    bn_field *in = new_field(domain, "in", BN_T_REAL2, 1), *back = new_field(domain, "back", BN_T_REAL2, 1),
+             *out = new_field(domain, "out", BN_T_REAL2, 1);
     double *values = calloc(2 * points, sizeof *values), *found = calloc(2 * points, sizeof *found);
     double complex *x = calloc(points, sizeof *x), *y = calloc(points, sizeof *y);
     for (size_t i = 0; i < 2 * points; i++)
@@ -85,10 +80,7 @@ static void check(bn_context *ctx, bn_device *device, bn_precision precision, in
         ck_assert_msg(fabs(found[i] - values[i]) <= (precision == BN_DOUBLE ? 1e-14 : 4e-6),
                       "back: value %zu is %g, was %g", i, found[i], values[i]);
     bn_fft_destroy(&fft);
-    bn_field_destroy(&in);
-    bn_field_destroy(&out);
-    bn_field_destroy(&back);
-    bn_domain_destroy(&domain);
+    drop_objects();
     free(values);
     free(found);
     free(x);
@@ -99,62 +91,42 @@ static const uint32_t sizes[][3] = { { 15, 1, 1 }, { 8, 5, 1 }, { 4, 3, 6 } };
 
 START_TEST(on_the_host)
 {
-    bn_context *ctx;
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    open_device(0, false);
     for (int dims = 1; dims <= 3; dims++)
         for (int precision = 0; precision < 2; precision++)
-            check(ctx, NULL, precision ? BN_DOUBLE : BN_SINGLE, dims, sizes[dims - 1]);
-    check(ctx, NULL, BN_DOUBLE, 2, (const uint32_t[]){ 17, 31, 1 }); /* any length */
-    bn_context_destroy(&ctx);
+            check(precision ? BN_DOUBLE : BN_SINGLE, dims, sizes[dims - 1]);
+    check(BN_DOUBLE, 2, (const uint32_t[]){ 17, 31, 1 }); /* any length */
+    close_device();
 }
 END_TEST
 
 START_TEST(on_the_device)
 {
-    bn_context *ctx;
-    bn_device *device;
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    OK(bn_device_open(ctx, "auto", false, &device));
+    open_device(1, false);
     for (int dims = 1; dims <= 3; dims++)
         for (int precision = 0; precision < (bn_device_describe(device)->fp64 ? 2 : 1); precision++)
-            check(ctx, device, precision ? BN_DOUBLE : BN_SINGLE, dims, sizes[dims - 1]);
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+            check(precision ? BN_DOUBLE : BN_SINGLE, dims, sizes[dims - 1]);
+    close_device();
 }
 END_TEST
 
 START_TEST(refusals)
 {
-    bn_context *ctx;
-    bn_device *device;
-    bn_domain *domain;
-    bn_field *f;
     bn_fft *fft;
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    OK(bn_device_open(ctx, "auto", false, &device));
+    open_device(1, false);
     bn_domain_desc desc = { .grid = { .dims = 2, .n = { 34, 8, 1 }, .h = { 1, 1, 1 } }, .halo = 1, .device = device };
-    OK(bn_domain_create(ctx, &desc, &domain));
-    ck_assert_int_eq(bn_fft_create(domain, &fft), BN_USAGE); /* 34 = 2 x 17 */
-    ck_assert_msg(strstr(bn_error_text(ctx), "33 and 35") != NULL, "%s", bn_error_text(ctx));
-    bn_error_clear(ctx);
-    bn_domain_destroy(&domain);
+    REFUSED(bn_fft_create(new_domain(&desc), &fft), BN_USAGE, "33 and 35"); /* 34 = 2 x 17 */
     desc.grid.n[0] = 32;
     desc.boxes = 2;
-    OK(bn_domain_create(ctx, &desc, &domain));
-    ck_assert_int_eq(bn_fft_create(domain, &fft), BN_USAGE);
-    bn_error_clear(ctx);
-    bn_domain_destroy(&domain);
+    REFUSED(bn_fft_create(new_domain(&desc), &fft), BN_USAGE, "");
     desc.boxes = 1;
-    OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 1, 0 }, &f));
+    bn_domain *domain = new_domain(&desc);
+    bn_field *f = new_field(domain, "f", BN_T_REAL, 1);
     OK(bn_fft_create(domain, &fft));
     ck_assert_int_eq(bn_fft_forward(fft, f, f), BN_USAGE);
     bn_error_clear(ctx);
     bn_fft_destroy(&fft);
-    bn_field_destroy(&f);
-    bn_domain_destroy(&domain);
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 

@@ -3,7 +3,7 @@
 #include "io/csv.h"
 #include "io/decimal.h"
 #include "io/file.h"
-#include "support.h"
+#include "support_case.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,17 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bn_context *ctx;
-static char folder[256];
-
-static void setup(void)
-{
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/binnacle-io-XXXXXX", base ? base : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
 /* Names in the test's folder. */
 static int entries(void)
 {
@@ -37,29 +26,6 @@ static int entries(void)
         count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
     closedir(d);
     return count;
-}
-
-static void teardown(void)
-{
-    DIR *d = opendir(folder);
-    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        char *path = bn_path_join(folder, e->d_name);
-        if (path && e->d_name[0] != '.')
-            remove(path);
-        free(path);
-    }
-    if (d)
-        closedir(d);
-    rmdir(folder);
-    bn_context_destroy(&ctx);
-}
-
-/* A path in the test's folder; lives until the next call. */
-static const char *in_folder(const char *name)
-{
-    static char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
 }
 
 /* Files may not grow beyond `bytes`, as on a full disk: write() fails with EFBIG. Check's own messages go to a file
@@ -227,11 +193,14 @@ START_TEST(test_path_join)
     static const char *const cases[][3] = {
         { "a", "b", "a/b" }, { "a/", "b", "a/b" }, { "", "b", "b" }, { "/", "b", "/b" }
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *path = bn_path_join(cases[i][0], cases[i][1]);
-        ck_assert_str_eq(path, cases[i][2]);
-        free(path);
-    }
+    char longer[2 * PATH_MAX] = "";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_str_eq(bn_path_join(cases[i][0], cases[i][1]).text, cases[i][2]);
+    memset(longer, 'x', sizeof longer - 1);
+    for (size_t i = 100; i < sizeof longer; i += 100)
+        longer[i] = '/';
+    errno = 0;
+    ck_assert(access(bn_path_join("/tmp", longer).text, F_OK) != 0 && errno == ENAMETOOLONG); /* and no other file */
 }
 END_TEST
 
@@ -388,7 +357,7 @@ END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, open_folder, close_folder);
     tcase_add_test(c, test_file_write_replaces_whole);
     tcase_add_test(c, test_file_mode_follows_umask);
     tcase_add_test(c, test_file_unfinished_is_invisible);

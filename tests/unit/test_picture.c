@@ -5,7 +5,7 @@
 #include "plot/labels.h"
 #include "plot/picture.h"
 #include "plot/raster.h"
-#include "support.h"
+#include "support_case.h"
 
 #include <errno.h>
 #include <png.h>
@@ -15,23 +15,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static bn_context *ctx;
-static char folder[256], path[300];
+static char path[4400];
 
 static void setup(void)
 {
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/binnacle-picture-XXXXXX", base ? base : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    open_folder();
     snprintf(path, sizeof path, "%s/a.png", folder);
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
-static void teardown(void)
-{
-    remove(path);
-    ck_assert_int_eq(rmdir(folder), 0); /* nothing else was left */
-    bn_context_destroy(&ctx);
 }
 
 START_TEST(test_label_units)
@@ -523,7 +512,7 @@ END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, setup, close_folder);
     tcase_add_test(c, test_label_units);
     tcase_add_test(c, test_label_texts);
     tcase_add_test(c, test_ticks_everywhere);

@@ -3,45 +3,13 @@
 #include "io/file.h"
 #include "io/volume.h"
 #include "io/vtk.h"
-#include "support.h"
+#include "support_case.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
 enum { NX = 13, NY = 9, NZ = 4, POINTS = NX * NY * NZ, PIECES = 4 };
-
-static bn_context *ctx;
-static char folder[256];
-
-static void setup(void)
-{
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/binnacle-pieces-XXXXXX", base ? base : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    OK(bn_context_create(NULL, &ctx));
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[4][512];
-    static int turn;
-    char *to = path[turn++ % 4];
-    snprintf(to, sizeof path[0], "%s/%s", folder, name);
-    return to;
-}
-
-static void teardown(void)
-{
-    static const char *const names[] = { "p0.vti", "p1.vti", "p2.vti", "p3.vti", "all.pvti", "p0.h5",
-                                         "p1.h5",  "p2.h5",  "p3.h5",  "all.h5", "whole.h5" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        remove(in_folder(names[i]));
-    ck_assert_int_eq(rmdir(folder), 0);
-    bn_context_destroy(&ctx);
-}
 
 static float value(size_t i, size_t j, size_t k, size_t c)
 {
@@ -268,7 +236,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, vtk_pieces_are_read_as_one);
     tcase_add_test(tests, damaged_lists_are_refused);
     tcase_add_test(tests, lists_that_make_no_whole_are_refused);

@@ -6,7 +6,7 @@
 #include "io/png_file.h"
 #include "io/png_read.h"
 #include "run/run.h"
-#include "support.h"
+#include "support_case.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -17,30 +17,15 @@
 
 enum { FRAMES = 4, WIDTH = 300, HEIGHT = 200 };
 
-static bn_context *ctx;
-static char folder[256], path[300], frame_path[FRAMES][300];
-static const char *frames[FRAMES];
+static char path[4400], frame_path[FRAMES][4400];
+static const char *const frames[FRAMES] = { frame_path[0], frame_path[1], frame_path[2], frame_path[3] };
 
 static void setup(void)
 {
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/binnacle-apng-XXXXXX", base ? base : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    open_folder();
     snprintf(path, sizeof path, "%s/all.png", folder);
-    for (int i = 0; i < FRAMES; i++) {
-        snprintf(frame_path[i], sizeof frame_path[i], "%s/frame-%d.png", folder, i);
-        frames[i] = frame_path[i];
-    }
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
-static void teardown(void)
-{
-    remove(path);
     for (int i = 0; i < FRAMES; i++)
-        remove(frames[i]);
-    ck_assert_int_eq(rmdir(folder), 0); /* nothing else was left */
-    bn_context_destroy(&ctx);
+        snprintf(frame_path[i], sizeof frame_path[i], "%s/frame-%d.png", folder, i);
 }
 
 /* Noise in all three colours, which takes several IDAT chunks; other noise in every frame. */
@@ -308,8 +293,8 @@ START_TEST(test_picture_sizes_stay)
 }
 END_TEST
 
-/* A run of a small case; files below `out` are removed by remove_run. */
-static void run_case(const char *out, const char *override, bool force)
+/* A run of a small case. */
+static void write_run(const char *out, const char *override, bool force)
 {
     bn_case *c;
     const char *overrides[] = { override, "output.every=1", "output.vtk=false", "stop.steps=3", "output.first=true" };
@@ -320,33 +305,14 @@ static void run_case(const char *out, const char *override, bool force)
     bn_case_destroy(&c);
 }
 
-static void remove_run(const char *out)
-{
-    static const char *const below[] = { "pictures", "" };
-    for (size_t i = 0; i < 2; i++) {
-        char name[600];
-        snprintf(name, sizeof name, "%s/%s", out, below[i]);
-        DIR *dir = opendir(name);
-        for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
-            char file[900];
-            snprintf(file, sizeof file, "%s/%s", name, e->d_name);
-            if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-                remove(file);
-        }
-        ck_assert_ptr_nonnull(dir);
-        closedir(dir);
-    }
-    ck_assert_int_eq(rmdir(out), 0);
-}
-
 START_TEST(test_run_leaves_animations)
 {
     static const char *const names[] = { "psi", "vorticity" };
-    char out[300], name[400], own[400], step_path[4][400];
+    char out[4200], name[4300], own[4300], step_path[4][4300];
     const char *steps[4] = { step_path[0], step_path[1], step_path[2], step_path[3] };
     snprintf(out, sizeof out, "%s/run", folder);
     snprintf(own, sizeof own, "%s/pictures/psi.png", out);
-    run_case(out, "output.animation=true", false);
+    write_run(out, "output.animation=true", false);
     for (size_t k = 0; k < 2; k++) {
         for (int i = 0; i < 4; i++)
             snprintf(step_path[i], sizeof step_path[i], "%s/pictures/%s-%06d.png", out, names[k], i);
@@ -354,20 +320,19 @@ START_TEST(test_run_leaves_animations)
         check_structure(name, steps, 4, 1500);
     }
     /* The next run takes them away with the pictures, but not a user's picture of that name. */
-    run_case(out, "output.animation=false", true);
+    write_run(out, "output.animation=false", true);
     ck_assert_int_ne(access(name, F_OK), 0);
     ck_assert_int_ne(access(own, F_OK), 0);
     write_frame(0, 6, 5);
     ck_assert_int_eq(rename(frames[0], own), 0);
-    run_case(out, "output.animation=false", true);
+    write_run(out, "output.animation=false", true);
     ck_assert_int_eq(access(own, F_OK), 0);
-    remove_run(out);
 }
 END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, setup, close_folder);
     tcase_add_test(c, test_png_animation_structure);
     tcase_add_test(c, test_png_animation_still);
     tcase_add_test(c, test_png_animation_refuses);

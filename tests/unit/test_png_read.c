@@ -2,7 +2,7 @@
  * formula of its own gives; what is damaged, too large or something else is refused, never followed. */
 #include "io/file.h"
 #include "io/png_read.h"
-#include "support.h"
+#include "support_case.h"
 
 #include <png.h>
 #include <stdlib.h>
@@ -10,23 +10,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static bn_context *ctx;
-static char folder[256], path[300];
+static char path[4400];
 
 static void setup(void)
 {
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/binnacle-png-XXXXXX", base ? base : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    open_folder();
     snprintf(path, sizeof path, "%s/a.png", folder);
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
-static void teardown(void)
-{
-    remove(path);
-    ck_assert_int_eq(rmdir(folder), 0);
-    bn_context_destroy(&ctx);
 }
 
 /* What a picture of a test is made of. `clear`: one colour (or entry of the palette) is transparent. */
@@ -364,7 +353,7 @@ END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, setup, close_folder);
     tcase_add_test(c, test_png_read_kinds);
     tcase_add_test(c, test_png_read_black_and_white);
     tcase_add_test(c, test_png_read_refuses);

@@ -1,6 +1,6 @@
 /* test_row_bands.c: fields made and looked at a few rows at a time, whatever the boxes and devices, and in the
  * reference. */
-#include "support.h"
+#include "support_device.h"
 
 #include "api/row_bands.h"
 #include "binnacle/binnacle.h"
@@ -10,14 +10,6 @@
 
 /* A row is 160 kB in double precision: several blocks of rows for each box. */
 enum { WIDE = 10000, HIGH = 61 };
-
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-#define REFUSED(call, text)                                                                                  \
-    do {                                                                                                     \
-        ck_assert_int_eq((call), BN_USAGE);                                                                  \
-        ck_assert_msg(strstr(bn_error_text(ctx), (text)), "%s does not say %s", bn_error_text(ctx), (text)); \
-        bn_error_clear(ctx);                                                                                 \
-    } while (0)
 
 typedef struct course {
     uint32_t next, calls;
@@ -76,25 +68,17 @@ static bn_status stop(void *user, uint32_t first, uint32_t count, double *const 
 static void try_layout(int devices, int boxes, bn_precision precision)
 {
     static double values[2 * WIDE * HIGH];
-    bn_context *ctx;
-    bn_device *device = NULL;
-    bn_domain *domain;
-    bn_field *pairs, *numbers;
     course c = { 0 };
     size_t wrong = 0;
-    ck_assert_int_eq(setenv("BINNACLE_PARTITION", devices == 2 ? "2" : "1", 1), 0);
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    if (devices > 0)
-        OK(bn_device_open(ctx, devices > 1 ? "all" : "auto", false, &device));
+    open_device(devices, false);
     const bn_domain_desc desc = { .grid = { .dims = 2, .n = { WIDE, HIGH, 1 }, .h = { 1, 1, 1 } },
                                   .precision = precision,
                                   .halo = 1,
                                   .boxes = boxes,
                                   .whole_rows = true,
                                   .device = device };
-    OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_field_create(domain, &(bn_field_desc){ "pairs", "", BN_T_REAL2, 1, 0 }, &pairs));
-    OK(bn_field_create(domain, &(bn_field_desc){ "numbers", "", BN_T_REAL, 1, 0 }, &numbers));
+    bn_domain *domain = new_domain(&desc);
+    bn_field *pairs = new_field(domain, "pairs", BN_T_REAL2, 1), *numbers = new_field(domain, "numbers", BN_T_REAL, 1);
     const bn_row_band both[] = { { pairs, false, true }, { numbers, false, true } };
     OK(bn_field_row_bands(both, 2, false, make, &c));
     ck_assert_uint_eq(c.next, HIGH);
@@ -118,13 +102,9 @@ static void try_layout(int devices, int boxes, bn_precision precision)
     ck_assert_double_lt(sum, -1e10);
     ck_assert_int_eq(bn_field_row_bands(&(const bn_row_band){ numbers, true, false }, 1, true, stop, ctx), BN_DIVERGED);
     bn_error_clear(ctx);
-    REFUSED(bn_field_row_bands(&(const bn_row_band){ numbers, true, true }, 1, true, add_up, &c),
+    REFUSED(bn_field_row_bands(&(const bn_row_band){ numbers, true, true }, 1, true, add_up, &c), BN_USAGE,
             "is not written where all rows");
-    bn_field_destroy(&pairs);
-    bn_field_destroy(&numbers);
-    bn_domain_destroy(&domain);
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 
 START_TEST(rows_of_any_layout)
@@ -140,26 +120,16 @@ END_TEST
 
 START_TEST(what_has_no_rows_is_refused)
 {
-    bn_context *ctx;
-    bn_device *device;
-    bn_domain *domain;
-    bn_field *integers, *cut;
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    OK(bn_device_open(ctx, "auto", false, &device));
+    open_device(1, false);
     bn_domain_desc desc = { .grid = { .dims = 2, .n = { 600, 4, 1 }, .h = { 1, 1, 1 } }, .device = device, .boxes = 1 };
-    OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_field_create(domain, &(bn_field_desc){ "integers", "", BN_T_I32, 1, 0 }, &integers));
-    REFUSED(bn_field_row_bands(&(const bn_row_band){ integers, true, false }, 1, false, stop, NULL), "it must be real");
-    bn_field_destroy(&integers);
-    bn_domain_destroy(&domain);
+    bn_field *integers = new_field(new_domain(&desc), "integers", BN_T_I32, 1);
+    REFUSED(bn_field_row_bands(&(const bn_row_band){ integers, true, false }, 1, false, stop, NULL), BN_USAGE,
+            "it must be real");
     desc.boxes = 2;
-    OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_field_create(domain, &(bn_field_desc){ "cut", "", BN_T_REAL, 1, 0 }, &cut));
-    REFUSED(bn_field_row_bands(&(const bn_row_band){ cut, true, false }, 1, false, stop, NULL), "in whole rows");
-    bn_field_destroy(&cut);
-    bn_domain_destroy(&domain);
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    bn_field *cut = new_field(new_domain(&desc), "cut", BN_T_REAL, 1);
+    REFUSED(bn_field_row_bands(&(const bn_row_band){ cut, true, false }, 1, false, stop, NULL), BN_USAGE,
+            "in whole rows");
+    close_device();
 }
 END_TEST
 
@@ -167,41 +137,32 @@ END_TEST
 START_TEST(many_values_reach_their_places)
 {
     enum { NX = 310, NY = 220, NZ = 140, POINTS = NX * NY * NZ };
-    bn_context *ctx;
-    bn_device *device;
-    bn_domain *domain;
-    bn_field *field;
     ck_assert_int_eq(setenv("BINNACLE_DEVICE_TYPE", "gpu", 1), 0);
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    OK(bn_device_open(ctx, "auto", false, &device));
+    open_device(1, false);
     const bn_domain_desc desc = {
         .grid = { .dims = 3, .n = { NX, NY, NZ }, .h = { 1, 1, 1 } }, .device = device, .halo = 1, .boxes = 2
     };
-    OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_field_create(domain, &(bn_field_desc){ "two", "", BN_T_REAL, 2, 0 }, &field));
+    bn_field *two = new_field(new_domain(&desc), "two", BN_T_REAL, 2);
     double *values = malloc(2 * POINTS * sizeof *values);
     float *own = malloc(2 * POINTS * sizeof *own);
     ck_assert(values && own);
     for (size_t at = 0; at < 2 * POINTS; at++)
         values[at] = (double)at + 0.1;
-    OK(bn_field_set(field, values, 2 * POINTS));
-    OK(bn_field_read(field, own, 2 * POINTS * sizeof *own));
+    OK(bn_field_set(two, values, 2 * POINTS));
+    OK(bn_field_read(two, own, 2 * POINTS * sizeof *own));
     size_t wrong = 0;
     for (size_t at = 0; at < 2 * POINTS; at++) {
         wrong += own[at] != (float)values[at];
         own[at] = -own[at];
     }
-    OK(bn_field_write(field, own, 2 * POINTS * sizeof *own));
-    OK(bn_field_get(field, values, 2 * POINTS));
+    OK(bn_field_write(two, own, 2 * POINTS * sizeof *own));
+    OK(bn_field_get(two, values, 2 * POINTS));
     for (size_t at = 0; at < 2 * POINTS; at++)
         wrong += values[at] != (double)own[at];
     ck_assert_uint_eq(wrong, 0);
     free(values);
     free(own);
-    bn_field_destroy(&field);
-    bn_domain_destroy(&domain);
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_device();
 }
 END_TEST
 

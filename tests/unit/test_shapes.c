@@ -1,5 +1,5 @@
 /* test_shapes.c: polygons and lines from WKT and from tables, what they cover, and files that make no sense. */
-#include "support.h"
+#include "support_case.h"
 
 #include "io/shapes.h"
 
@@ -8,33 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_context *ctx;
-static char folder[64], path[128];
-
-static void setup(void)
-{
-    snprintf(folder, sizeof folder, "/tmp/bn-shapes-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
-static void teardown(void)
-{
-    (void)remove(path);
-    (void)rmdir(folder);
-    bn_context_destroy(&ctx);
-}
-
 static const char *file(const char *ending, const char *text)
 {
-    (void)remove(path);
-    snprintf(path, sizeof path, "%s/plan.%s", folder, ending);
-    FILE *f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
-    ck_assert_int_eq(fputs(text, f) >= 0 && fclose(f) == 0, 1);
-    return path;
+    char name[32];
+    snprintf(name, sizeof name, "plan.%s", ending);
+    return text_file(name, text);
 }
 
 static bn_shapes *read_shapes(const char *ending, const char *text)
@@ -153,15 +131,14 @@ START_TEST(bad_files_are_rejected)
     rejected("csv", HEAD ",\"POLYGON ((0 0, 1 0, 1 1, 0 0))\"\n", BN_CASE, "line 2: the column `meaning` is empty");
     rejected("csv", HEAD "\n\nwall,\"POLYGON ((0 0, 1 0,\n 1 1, 0 0))\"\nwall,\"CIRCLE (0 0)\"\n", BN_CASE,
              "line 6, shape 2 (wall)");
-    (void)remove(path);
     bn_shapes *s;
-    ck_assert_int_eq(bn_shapes_read(ctx, path, NULL, 1e-3, &s), BN_IO);
+    ck_assert_int_eq(bn_shapes_read(ctx, in_folder("none.csv"), NULL, 1e-3, &s), BN_IO);
 }
 END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, open_folder, close_folder);
     tcase_add_test(c, a_text_needs_no_file);
     tcase_add_test(c, walkable_areas_have_holes);
     tcase_add_test(c, later_shapes_lie_over_earlier_ones);

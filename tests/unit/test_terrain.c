@@ -1,6 +1,6 @@
 /* test_terrain.c: ESRI ASCII grids and GeoTIFF as this test writes them: places, heights in between, missing data, and
  * files that can't be used. */
-#include "support.h"
+#include "support_case.h"
 
 #include "io/terrain.h"
 
@@ -10,34 +10,7 @@
 #include <tiffio.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_context *ctx;
-static char folder[64], path[128];
-
-static void setup(void)
-{
-    snprintf(folder, sizeof folder, "/tmp/bn-terrain-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
-static void teardown(void)
-{
-    (void)remove(path);
-    (void)rmdir(folder);
-    bn_context_destroy(&ctx);
-}
-
-static const char *grid(const char *text)
-{
-    (void)remove(path);
-    snprintf(path, sizeof path, "%s/ground.asc", folder);
-    FILE *f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
-    ck_assert_int_eq(fputs(text, f) >= 0 && fclose(f) == 0, 1);
-    return path;
-}
+static const char *grid(const char *text) { return text_file("ground.asc", text); }
 
 /* What a GeoTIFF of this test differs in. */
 typedef struct flavour {
@@ -63,8 +36,7 @@ static const char *tiff(const flavour *f)
         { 42112, -1, -1, TIFF_ASCII, FIELD_CUSTOM, true, false, (char *)"metadata" },
         { 42113, -1, -1, TIFF_ASCII, FIELD_CUSTOM, true, false, (char *)"nodata" },
     };
-    (void)remove(path);
-    snprintf(path, sizeof path, "%s/ground.tif", folder);
+    const char *path = in_folder("ground.tif");
     TIFF *t = TIFFOpen(path, "w");
     ck_assert_ptr_nonnull(t);
     ck_assert_int_eq(TIFFMergeFieldInfo(t, tags, sizeof tags / sizeof *tags), 0);
@@ -204,13 +176,13 @@ START_TEST(bad_terrain_is_rejected)
     rejected(tiff(&(flavour){ .metadata = "<GDALMetadata><Item role=\"scale\">x</Item></GDALMetadata>" }), BN_CASE,
              "42112");
     ck_assert_int_eq(truncate(tiff(&(flavour){ .bits = 0 }), 500), 0);
-    rejected(path, BN_IO, "cut short");
+    rejected(in_folder("ground.tif"), BN_IO, "cut short");
 }
 END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, open_folder, close_folder);
     tcase_add_test(c, esri_grids_know_their_place);
     tcase_add_test(c, geotiff_in_several_flavours);
     tcase_add_test(c, bad_terrain_is_rejected);

@@ -3,7 +3,7 @@
  * test says so. */
 #include "io/file.h"
 #include "io/vtk.h"
-#include "support.h"
+#include "support_case.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,33 +12,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static bn_context *ctx;
-static char folder[256];
-
-static void setup(void)
-{
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/binnacle-vtk-XXXXXX", base ? base : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static void teardown(void)
-{
-    static const char *const names[] = { "a.vti", "b.vti", "b.vtu", "b.vtk", "a.dump", "a.pvd" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        remove(in_folder(names[i]));
-    ck_assert_int_eq(rmdir(folder), 0); /* nothing else was left */
-    bn_context_destroy(&ctx);
-}
 
 /* One image per kind of content; the values depend on the place, the component and the array. */
 typedef struct sample {
@@ -632,7 +605,7 @@ END_TEST
 
 static void add(TCase *c)
 {
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, open_folder, close_folder);
     tcase_add_loop_test(c, test_vtk_opens_in_vtk, 0, SAMPLES);
     tcase_add_loop_test(c, test_vtk_reads_back, 0, SAMPLES);
     tcase_add_test(c, test_vtk_collection);
