@@ -35,11 +35,12 @@ static size_t items(const bn_spectral_axis *a)
 
 /* Whether the device is a CPU with local memory for points and values of a vector of lines (kernels/spectral_lines.cl).
  */
-static bool takes_lines(const bn_device_info *device, const bn_spectral_plan *p)
+static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
 {
-    bool fits = device->cpu;
+    const uint64_t room = bn_device_describe(device)->local_bytes / VECTOR;
+    bool fits = bn_runs_cpu_kernels(device);
     for (int d = 0; d < 2; d++)
-        fits = fits && ((size_t)1 << p->axis[d].log) + 1 + (size_t)p->axis[d].count <= device->local_bytes / VECTOR;
+        fits = fits && ((size_t)1 << p->axis[d].log) + 1 + (size_t)p->axis[d].count <= room;
     return fits;
 }
 
@@ -100,7 +101,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     if (second)
         BN_GO(create_second(domain, second, s));
     const bn_place place = bn_domain_place(s->transposed_domain);
-    const bool lines = takes_lines(bn_device_describe(bn_domain_device(domain)), &plan);
+    const bool lines = takes_lines(bn_domain_device(domain), &plan);
     const bn_define defines[] = {
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = second && second->plus },
