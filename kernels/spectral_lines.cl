@@ -128,7 +128,7 @@ ALWAYS_INLINED void transform_extended(local reals *z, int log, int chirps, glob
         one_level(z, 0, 1 << log, log, log, twiddle, 1);
 }
 
-/* The transform of a dimension, constants of the build; tables: those of the host's spectral_plan.h, forward or back. */
+/* The transform of a dimension, constants of the build; tables: of the host's spectral_plan.h, forward or back. */
 typedef struct axis {
     int log, length, chirps, folded, odd, count;
 } axis;
