@@ -283,12 +283,13 @@ INLINED void place_rim(local real *shared, local const real *rim, int row, int w
 static inline void find_wet_lanes(global const real *depth, place_t at, int width, int rows, lane_t *from, lane_t *to)
 {
     int first = width, last = -2;
-    for (int row = -1; row <= rows; row++)
-        for (int lane = -1; lane <= width; lane++) {
-            const int wet = !(depth[at + (place_t)row * PITCH + lane] <= DRY);
-            first = wet && lane < first ? lane : first;
-            last = wet && lane > last ? lane : last;
-        }
+    for (int row = -1; row <= rows; row++) { /* from both ends: where all is wet they are found at once */
+        global const real *here = depth + at + (place_t)row * PITCH;
+        for (int lane = -1; lane < first; lane++)
+            first = here[lane] <= DRY ? first : lane;
+        for (int lane = width; lane > last; lane--)
+            last = here[lane] <= DRY ? last : lane;
+    }
     *from = max(first - 1, 0);
     *to = max(min(last + 2, width), (int)*from);
 }

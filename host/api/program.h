@@ -41,6 +41,9 @@ typedef struct bn_kernel_desc {
 BN_CHECKED bn_status bn_program_build(bn_domain *, const char *file, const bn_define *, size_t count, bn_program **out);
 void bn_program_destroy(bn_program **);
 
+/* Whether kernels are built for a CPU there (IS_CPU of kernels/lib/index.h). */
+bool bn_runs_cpu_kernels(const bn_device *);
+
 /* Lends a kernel that lives with the program; `desc` must outlive it. */
 BN_CHECKED bn_status bn_kernel_find(bn_program *, const bn_kernel_desc *desc, bn_kernel **lent);
 

@@ -73,7 +73,7 @@ constants_of()
     name=${1##*/}
     name=${name%.cl}
     wish=
-    case $name in flood_step | maxwell_anderson | maxwell_rows | xray_slabs) name=${name%%_*} ;; esac
+    case $name in flood_step | maxwell_anderson | maxwell_rows | xray_slabs | spectral_lines) name=${name%%_*} ;; esac
     [ "$name" != flow_step ] || { name=flow && wish='--set solver.launches=one'; }
     for case in data/cases/"$name"/selftest*.toml data/studies/"$name"/selftest*.toml; do
         [ -z "$wish" ] || [ "${case##*/}" = selftest-step.toml ] || continue

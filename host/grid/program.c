@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool runs_cpu_kernels(const bn_device *d) { return d->info.cpu && !d->quirks.runs_gpu_kernels; }
+bool bn_runs_cpu_kernels(const bn_device *d) { return d->info.cpu && !d->quirks.runs_gpu_kernels; }
 
 static int by_name(const void *a, const void *b)
 {
@@ -51,7 +51,7 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
         { "INDEX_BITS", d->index_bits },
         { "HAS_FP64", info->fp64 },
         { "HAS_INT64_ATOMICS", info->int64_atomics },
-        { "IS_CPU", runs_cpu_kernels(box->device) },
+        { "IS_CPU", bn_runs_cpu_kernels(box->device) },
         { "PERIODIC_X", d->desc.grid.periodic[0] },
         { "PERIODIC_Y", d->desc.grid.periodic[1] },
         { "TILE_X", BN_TILE_X },
@@ -272,7 +272,7 @@ static void choose_group(bn_kernel *k)
         g[1] = BN_TILE_Y;
     } else {
         /* On a CPU one work-item takes all lanes, side by side in vectors (kernels/lib/reduce.h). */
-        g[0] = wished ? wished : runs_cpu_kernels(d->device) ? 1 : k->items ? k->items : 256;
+        g[0] = wished ? wished : bn_runs_cpu_kernels(d->device) ? 1 : k->items ? k->items : 256;
         /* Rows shorter than a block leave the other work-items idle. */
         while (!wished && k->desc->range == BN_PER_BLOCK && g[0] > 64 && g[0] >= 2 * (size_t)d->desc.grid.n[0])
             g[0] /= 2;

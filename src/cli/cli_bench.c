@@ -168,8 +168,11 @@ static bn_status measure_size(const bn_bench_device *d, const bn_bench_job *job,
     if (*measured) {
         bn_bench_tell(d, job);
         BN_TRY(bn_bench_measure(d, job, cold, &r, trouble, sizeof trouble));
-        if (!trouble[0])
+        if (!trouble[0]) {
             note_spending(s, job, &r, bn_seconds_now() - start);
+            if (!d->cli->options->run.quiet) /* the table comes at the end of all */
+                fprintf(stderr, "bench:   %.4g ms a step\n", 1e3 * r.seconds);
+        }
     } else {
         snprintf(trouble, sizeof trouble,
                  "it would take about %.0f s, and %.0f of the %.0f s of its kind of work are gone; --size measures it",

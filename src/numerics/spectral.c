@@ -24,12 +24,24 @@ static const bn_kernel_desc columns_kernel = { "spectral_columns",
                                                { .reads = 1, .writes = 1, .flops = 220 } };
 /* Registers of a work-item: so that the work-groups of all lines of 1025 nodes are on an H200 at once. */
 enum { REGISTERS = 96 };
+enum { VECTOR = 64 }; /* bytes */
 
 /* Work-items for a line: eight points each, and a warp for those that are folded once more (0: the default). */
 static size_t items(const bn_spectral_axis *a)
 {
     const size_t wish = ((size_t)1 << a->log) / 8 + 32;
     return !a->folded || wish > 256 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
+}
+
+/* Whether the device is a CPU with local memory for points and values of a vector of lines (kernels/spectral_lines.cl).
+ */
+static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
+{
+    const uint64_t room = bn_device_describe(device)->local_bytes / VECTOR;
+    bool fits = bn_runs_cpu_kernels(device);
+    for (int d = 0; d < 2; d++)
+        fits = fits && ((size_t)1 << p->axis[d].log) + 1 + (size_t)p->axis[d].count <= room;
+    return fits;
 }
 
 static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bn_device_array *table[TABLES])
@@ -89,6 +101,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     if (second)
         BN_GO(create_second(domain, second, s));
     const bn_place place = bn_domain_place(s->transposed_domain);
+    const bool lines = takes_lines(bn_domain_device(domain), &plan);
     const bn_define defines[] = {
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = second && second->plus },
@@ -114,7 +127,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "TWICE_LOW_Y", .kind = BN_DEF_INT, .u.i = y->low_free },
         { .name = "TWICE_HIGH_Y", .kind = BN_DEF_INT, .u.i = y->high_free },
     };
-    BN_GO(bn_program_build(domain, "transform+spectral", defines, sizeof defines / sizeof *defines, &s->program));
+    BN_GO(bn_program_build(domain, lines ? "spectral_lines" : "transform+spectral", defines,
+                           sizeof defines / sizeof *defines, &s->program));
     BN_GO(bn_kernel_find(s->program, &rows_kernel, &s->rows));
     BN_GO(bn_kernel_find(s->program, &columns_kernel, &s->columns));
     bn_kernel_items(s->rows, items(x));

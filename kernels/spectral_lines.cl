@@ -1,0 +1,281 @@
+/* spectral_lines.cl: the kernels of spectral.cl for CPUs: LINES lines at a time, side by side in vectors. These are
+ * written out, since PoCL 5.0 and 6.0 make none of such loops (lanes.h). The first work-item of one work-group in PAIRS
+ * does them all: stores to transposed lines then fill whole lines of the cache, which no two cores share. Tables, order
+ * and arithmetic are those of transform.cl, bit for bit.
+ *
+ * A point of all lines is one vector: in its lower half the first line of each pair, in its upper half the second, the
+ * real and imaginary parts of one transform. */
+#define PAIRS (32 / REAL_BYTES)
+#define LINES (2 * PAIRS)
+#define SLOT(line) ((line) / 2 + (line) % 2 * PAIRS)
+#define REAL_AT(y, q, line) ((local real *)((y) + (q)))[SLOT(line)]
+typedef __typeof__(((reals)(0)).lo) half_reals;
+#if REAL_BYTES == 8
+#define STORE_REALS(v, to) vstore8(v, 0, to)
+#else
+#define STORE_REALS(v, to) vstore16(v, 0, to)
+#endif
+
+#define ALWAYS_INLINED static inline __attribute__((always_inline))
+
+#define TIMES(a, re, im) (reals)(fma((a).lo, re, -((a).hi * (im))), fma((a).lo, im, (a).hi * (re)))
+ALWAYS_INLINED reals times(reals a, real2 w) { return TIMES(a, (half_reals)(w.x), (half_reals)(w.y)); }
+
+/* Forward: (a, b) -> (a + b, (a - b) w). Backward (up): (a, b) -> (a + b conj w, a - b conj w). */
+#define BUTTERFLY(a, b, w)                                              \
+    {                                                                   \
+        const reals u_ = a;                                             \
+        const reals v_ = up ? times(b, (real2)((w).x, -(w).y)) : b;     \
+        const reals d_ = u_ - v_;                                       \
+        a = u_ + v_;                                                    \
+        b = up ? d_ : times(d_, w);                                     \
+    }
+
+/* A level of butterflies over 2^top points, from point `begin` to `end`; twiddle factors: roots of 2^period. */
+ALWAYS_INLINED void one_level(local reals *z, int begin, int end, int top, int period, global const real2 *twiddle,
+                              int up)
+{
+    const int half_block = 1 << (top - 1);
+    for (int block = begin; block < end; block += 2 * half_block)
+        for (int q = 0; q < half_block; q++) {
+            local reals *at = z + block + q;
+            const real2 w = twiddle[q << (period - top)];
+            reals a = at[0], b = at[half_block];
+            BUTTERFLY(a, b, w)
+            at[0] = a;
+            at[half_block] = b;
+        }
+}
+
+/* Two at once, the larger over 2^top points. */
+ALWAYS_INLINED void two_levels(local reals *z, int begin, int end, int top, int period, global const real2 *twiddle,
+                               int up)
+{
+    const int part = 1 << (top - 2);
+    for (int block = begin; block < end; block += 4 * part)
+        for (int q = 0; q < part; q++) {
+            local reals *at = z + block + q;
+            const real2 w = twiddle[q << (period - top)], v = twiddle[(q + part) << (period - top)];
+            const real2 w2 = twiddle[2 * q << (period - top)];
+            reals a = at[0], b = at[part], c = at[2 * part], d = at[3 * part];
+            if (up) {
+                BUTTERFLY(a, b, w2)
+                BUTTERFLY(c, d, w2)
+            }
+            BUTTERFLY(a, c, w)
+            BUTTERFLY(b, d, v)
+            if (!up) {
+                BUTTERFLY(a, b, w2)
+                BUTTERFLY(c, d, w2)
+            }
+            at[0] = a;
+            at[part] = b;
+            at[2 * part] = c;
+            at[3 * part] = d;
+        }
+}
+
+/* One fold of the first 2^top points and the end, which stands at 2^log. */
+ALWAYS_INLINED void fold(local reals *z, int log, int top, global const real2 *twiddle, int odd)
+{
+    const int mid = 1 << (top - 1), last = 1 << log;
+    for (int k = 0; k <= mid / 2; k++) {
+        const int end = k == 0 ? last : 2 * mid - k;
+        const reals a = z[k], b = z[mid - k], c = z[mid + k], d = z[end];
+        const reals outer = odd ? a + d : a - d, inner = odd ? b + c : b - c;
+        const reals u = odd ? inner : outer, v = odd ? outer : inner;
+        const real2 w = twiddle[k << (log - top)];
+        z[k] = odd ? a - d : a + d;
+        z[k == 0 ? last : mid - k] = odd ? b - c : b + c;
+        z[mid + k] = times((reals)(u.lo + v.hi, u.hi - v.lo), (real2)(w.x, -w.y));
+        if (k > 0)
+            z[end] = times((reals)(v.lo + u.hi, v.hi - u.lo), (real2)(-w.y, w.x));
+    }
+}
+
+ALWAYS_INLINED void transform_folded(local reals *z, int log, global const real2 *twiddle, int odd)
+{
+    const int last = 1 << log;
+    for (int top = log; top > 0; top -= 2) {
+        fold(z, log, top, twiddle, odd);
+        if (top == 1) {
+            one_level(z, 2, last, 1, log + 1, twiddle, 0);
+        } else {
+            fold(z, log, top - 1, twiddle, odd);
+            one_level(z, 1 << (top - 1), 1 << top, top - 1, log + 1, twiddle, 0);
+            two_levels(z, 1 << top, last, top, log + 1, twiddle, 0);
+        }
+    }
+    const reals low = z[0], high = z[last];
+    z[0] = low + high;
+    z[last] = low - high;
+}
+
+ALWAYS_INLINED void transform_extended(local reals *z, int log, int chirps, global const real2 *twiddle,
+                                       global const real2 *spectrum)
+{
+    if (log % 2)
+        one_level(z, 0, 1 << log, log, log, twiddle, 0);
+    for (int top = log - log % 2; top > 0; top -= 2)
+        two_levels(z, 0, 1 << log, top, log, twiddle, 0);
+    if (!chirps)
+        return;
+    for (int p = 0; p < 1 << log; p++)
+        z[p] = times(z[p], spectrum[p]);
+    for (int top = 2; top <= log; top += 2)
+        two_levels(z, 0, 1 << log, top, log, twiddle, 1);
+    if (log % 2)
+        one_level(z, 0, 1 << log, log, log, twiddle, 1);
+}
+
+/* The transform of a dimension, constants of the build; tables: of the host's spectral_plan.h, forward or back. */
+typedef struct axis {
+    int log, length, chirps, folded, odd, count;
+} axis;
+typedef struct tables {
+    global const real2 *twiddle;
+    global const int *load, *pick;
+    global const real2 *chirp, *spectrum;
+} tables;
+
+/* Transforms the values y of lines; their points are in z then. */
+ALWAYS_INLINED void transform(local const reals *y, axis a, tables t, local reals *z)
+{
+    for (int m = 0; m < (1 << a.log) + a.folded; m++) {
+        const int number = m - a.odd, inside = number >= 0 && number < a.count;
+        const int code = a.folded ? (inside ? number + 1 : 0) : m < a.length ? t.load[m] : 0;
+        const reals v = code > 0 ? y[code - 1] : code < 0 ? -y[-code - 1] : (reals)(0);
+        z[m] = a.chirps && code != 0 ? times(v, t.chirp[m]) : v;
+    }
+    if (a.folded)
+        transform_folded(z, a.log, t.twiddle, a.odd);
+    else
+        transform_extended(z, a.log, a.chirps, t.twiddle, t.spectrum);
+}
+
+/* Value number q of the result of the transform. */
+ALWAYS_INLINED reals result(local const reals *z, int q, axis a, tables t)
+{
+    const int code = t.pick[q], at = (int)abs(code) - 1;
+    const reals v = a.chirps ? times(z[at], t.chirp[at]) : z[at];
+    const reals w = a.odd && !a.folded ? (reals)(-v.hi, v.lo) : v;
+    return code > 0 ? w : -w;
+}
+
+/* Values of the first of LINES lines that lie `apart`; zeros for the others. */
+ALWAYS_INLINED void gather_lines(global const real *from, index_t apart, int lines, int count, local reals *y)
+{
+    for (int q = 0; q < count; q++)
+        for (int line = 0; line < LINES; line++)
+            REAL_AT(y, q, line) = line < lines ? from[line * apart + q] : 0;
+}
+ALWAYS_INLINED void gather(global const real *from, index_t apart, int lines, int count, local reals *y)
+{
+    if (lines == LINES)
+        gather_lines(from, apart, LINES, count, y);
+    else
+        gather_lines(from, apart, lines, count, y);
+}
+
+/* Value q to the same place of each line. */
+ALWAYS_INLINED void scatter(local const reals *y, int q, int lines, index_t apart, global real *to)
+{
+    for (int line = 0; line < lines; line++)
+        to[line * apart] = REAL_AT(y, q, line);
+}
+
+/* The values v of lines that lie side by side, of `lines` of them. */
+ALWAYS_INLINED void store(reals v, int lines, global real *to)
+{
+    reals in_order;
+    in_order.even = v.lo;
+    in_order.odd = v.hi;
+    if (lines == LINES)
+        STORE_REALS(in_order, to);
+    for (int line = 0; lines < LINES && line < lines; line++)
+        to[line] = ((private const real *)&in_order)[line];
+}
+
+#define AXIS(dim) ((axis){ LOG_##dim, LENGTH_##dim, CHIRP_##dim, FOLD_##dim, ODD_##dim, COUNT_##dim })
+#define POINTS_X ((1 << LOG_X) + FOLD_X)
+#define POINTS_Y ((1 << LOG_Y) + FOLD_Y)
+
+/* Along x, from the grid to transposed lines; or back, from what spectral_columns wrote to the grid, a layer of the
+ * launch for each system. The second solution gets `plus` added to it. */
+kernel void spectral_rows(global const real *in, global const real *in_second, global real *out,
+                          global real *out_second, global const real *plus, global const real2 *restrict twiddle,
+                          global const int *restrict load, global const int *restrict pick,
+                          global const real2 *restrict chirp, global const real2 *restrict spectrum, int back)
+{
+    local reals z[POINTS_X], y[COUNT_X];
+    const axis x = AXIS(X);
+    const tables t = { twiddle, load, pick, chirp, spectrum };
+    const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2), lines = min(LINES, COUNT_Y - row);
+    if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
+        return;
+    const index_t first = AT(FIRST_X, FIRST_Y + row);
+    gather((second ? in_second : in) + (back ? first - FIRST_X : first), PITCH, lines, COUNT_X, y);
+    /* Values on a mirrored border count twice, because the stencil halves them. */
+    if (!back) {
+        y[0] *= (real)(1 + TWICE_LOW_X);
+        y[COUNT_X - 1] *= (real)(1 + TWICE_HIGH_X);
+        for (int q = 0; TWICE_LOW_Y && row == 0 && q < COUNT_X; q++)
+            REAL_AT(y, q, 0) *= 2;
+        for (int q = 0; TWICE_HIGH_Y && row + lines == COUNT_Y && q < COUNT_X; q++)
+            REAL_AT(y, q, lines - 1) *= 2;
+    }
+    transform(y, x, t, z);
+    global real *to = (second ? out_second : out) + (back ? first : TRANSPOSED_FIRST + row);
+    for (int q = 0; q < COUNT_X; q++) {
+        const reals v = result(z, q, x, t);
+        if (!back) {
+            store(v, lines, to + (index_t)q * TRANSPOSED_PITCH);
+            continue;
+        }
+        y[q] = v;
+        for (int line = 0; PLUS && second && line < lines; line++)
+            REAL_AT(y, q, line) += plus[first + (index_t)line * PITCH + q];
+        if (lines == LINES)
+            scatter(y, q, LINES, PITCH, to + q);
+        else
+            scatter(y, q, lines, PITCH, to + q);
+    }
+}
+
+/* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods;
+ * those of the second system are not), back, to the grid's order in `out`. */
+kernel void spectral_columns(global const real *transposed, global const real *transposed_second, global real *out,
+                             global real *out_second, global const real *restrict eigenvalue_x,
+                             global const real *restrict eigenvalue_y, global const real *restrict second_x,
+                             global const real *restrict second_y, global const real2 *restrict twiddle,
+                             global const int *restrict load, global const int *restrict pick,
+                             global const int *restrict load_back, global const int *restrict pick_back,
+                             global const real2 *restrict chirp, global const real2 *restrict spectrum)
+{
+    local reals z[POINTS_Y], y[COUNT_Y];
+    const axis a = AXIS(Y);
+    const tables forward = { twiddle, load, pick, chirp, spectrum };
+    const tables backward = { twiddle, load_back, pick_back, chirp, spectrum };
+    const int column = 2 * (int)get_group_id(0), lines = min(LINES, COUNT_X - column);
+    if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
+        return;
+    (void)transposed_second; /* the coefficients stay in y */
+    gather(transposed + TRANSPOSED_FIRST + (index_t)column * TRANSPOSED_PITCH, TRANSPOSED_PITCH, lines, COUNT_Y, y);
+    transform(y, a, forward, z);
+    for (int q = 0; q < COUNT_Y; q++) {
+        y[q] = result(z, q, a, forward);
+        for (int line = lines; line < LINES; line++) /* those that are not there are zero, not almost */
+            REAL_AT(y, q, line) = 0;
+    }
+    for (int system = 0; system < SYSTEMS; system++) {
+        global const real *value_x = system ? second_x : eigenvalue_x, *value_y = system ? second_y : eigenvalue_y;
+        reals by;
+        for (int line = 0; line < LINES; line++)
+            ((private real *)&by)[SLOT(line)] = value_x[min(column + line, COUNT_X - 1)];
+        for (int q = 0; q < COUNT_Y; q++)
+            y[q] = y[q] / (by + value_y[q]);
+        transform(y, a, backward, z);
+        for (int q = 0; q < COUNT_Y; q++)
+            store(result(z, q, a, backward), lines, (system ? out_second : out) + AT(column, FIRST_Y + q));
+    }
+}
