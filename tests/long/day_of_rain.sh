@@ -13,7 +13,7 @@ assert abs(r["volume_rained"] / (0.06 * 158 * 114 * cell) - 1) < 2**-24, r
 lost = 1 - (r["volume"] + r["volume_soaked"] + r["volume_left"]) / r["volume_rained"]
 assert abs(lost) < 2**-24 and abs(r["mass_error"] + lost) < 1e-12, (lost, r)
 rows = list(csv.DictReader(open(sys.argv[1] + "/gauges.csv")))
-time, outlet = [[float(row[k]) for row in rows] for k in (list(rows[0])[0], "outlet")]
+time, outlet = [[float(row[k]) for row in rows] for k in ("time [s]", "outlet [m]")]
 peak = max(range(len(rows)), key=outlet.__getitem__)
 # The stream is highest after the rain was (20 min), and before it ends; in the evening its bed is dry.
 assert len(rows) == 1440 and 1200 < time[peak] < 3600 and outlet[peak] > 0.1 and outlet[-1] < 0.01, (time[peak], outlet[peak], outlet[-1])
