@@ -13,7 +13,7 @@
  *        beside a dry side the own velocity and 2 s
  *   (5)  m = a ul + w (b ur - a ul - high (b - a)),   a = m (velocity along the edge from where the water comes)
  *        t = a ul^2 + w (b ur^2 - a ul^2 + g (b^2 - a^2) / 2 - high (b ur - a ul)),   right: t - g (b^2 - a^2) / 2
- *   (6)  second order (Audusse and Bristeau 2005): limited slopes of h, h + z, u, v along the axes of the cells, half
+ *   (6)  second order (Audusse and Bristeau 2005): limited slopes of h, h + z, c along the axes of the cells, half
  *        a step later by Hancock's method (Toro 2001, 14.4)
  *   (7)  |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|
  *   (8)  rain falls without momentum; what soaks into the ground, F, takes its momentum along (Green and Ampt 1911):
@@ -46,19 +46,20 @@ typedef struct flux {
     real mass, left, right, along;
 } flux;
 
-/* One side of an edge: depth (0: the water does not move), bed, velocity; and the force of the slope of the level
- * within the cell along the axis. */
+/* One side of an edge: depth (0: the water does not move), bed, velocity along the normal and along the edge; and the
+ * force of the slope of the level within the cell along the axis. */
 typedef struct edge_side {
-    real h, z, u, v, push;
+    real h, z, normal, along, push;
 } edge_side;
 
 typedef struct edge_sums {
     real mass, x, y;
 } edge_sums;
 
-/* Half of the limited differences across a cell along an axis. */
+/* Half of the limited differences across a cell along an axis. The velocity's are limited along the normal of its edges
+ * and along them: so the scheme does not know x from y, and turns with the cells. */
 typedef struct cell_slopes {
-    real h, level, u, v;
+    real h, level, normal, along;
 } cell_slopes;
 
 /* The fields before the step, and at second order half a step later. Not restrict, which Oclgrind's compiler can't
@@ -91,8 +92,8 @@ INLINED void hllc_flux(real hl, real ul, real vl, real zl, real hr, real ur, rea
     const real low = MINIMUM(slow, 0), high = MAXIMUM(fast, 0), weight = -low / MAXIMUM(high - low, REAL(1e-30));
     const real ql = a * ul, qr = b * ur, jump = qr - ql, more = b - a, momentum = ql * ul;
     const real pressure = HALF * G * (more * (b + a)); /* on the right less that on the left */
-    const real thrust = momentum + weight * (((qr * ur - momentum) + pressure) - high * jump);
-    f->mass = ql + weight * (jump - high * more);
+    const real thrust = fma(weight, fma(-high, jump, fma(qr, ur, -momentum) + pressure), momentum);
+    f->mass = fma(weight, fma(-high, more, jump), ql);
     f->left = thrust;
     f->right = thrust - pressure;
     f->along = f->mass * (f->mass > 0 ? vl : vr);
@@ -101,16 +102,15 @@ INLINED void hllc_flux(real hl, real ul, real vl, real zl, real hr, real ur, rea
 /* Components along the normal of the edges of an axis and along the edge. Products with 0 and 1 are left out. */
 INLINED void rotate_to_edge(int axis, real x, real y, real *normal, real *along)
 {
-    const real hx = HALF * x, hy = HALF * y, sx = SLANT * x, sy = SLANT * y;
-    *normal = axis == 0 ? x : EDGES == 4 ? y : axis == 1 ? hx + sy : sy - hx;
-    *along = axis == 0 ? y : EDGES == 4 ? -x : axis == 1 ? hy - sx : -(hy + sx);
+    *normal = axis == 0 ? x : EDGES == 4 ? y : fma(SLANT, y, axis == 1 ? HALF * x : -HALF * x);
+    *along = axis == 0 ? y : EDGES == 4 ? -x : fma(-SLANT, x, axis == 1 ? HALF * y : -HALF * y);
 }
 
 /* x and y of what passes the edges of the axes 1 and 2, of squares 1 alone, along their normals and edges. */
 INLINED void rotate_back(real normal_1, real along_1, real normal_2, real along_2, real *x, real *y)
 {
-    *x = EDGES == 6 ? HALF * (normal_1 - normal_2) - SLANT * (along_1 + along_2) : -along_1;
-    *y = EDGES == 6 ? SLANT * (normal_1 + normal_2) + HALF * (along_1 - along_2) : normal_1;
+    *x = EDGES == 6 ? fma(-SLANT, along_1 + along_2, HALF * (normal_1 - normal_2)) : -along_1;
+    *y = EDGES == 6 ? fma(SLANT, normal_1 + normal_2, HALF * (along_1 - along_2)) : normal_1;
 }
 
 /* The cell behind the edge of an axis, and that behind the opposite one; `shifted`: the row of the cell is shifted. */
@@ -140,12 +140,15 @@ INLINED void limited_slopes(STATE_PARAMETERS, place_t at, int axis, int shifted,
     const int both = CLOSED << axis | CLOSED << (axis + AXES);
     const real h0 = depth[from], h1 = depth[at], h2 = depth[to];
     const real l0 = h0 + bed[from], l1 = h1 + bed[at], l2 = h2 + bed[to];
-    const real u1 = velocity[at], v1 = velocity[at + PLANE];
+    const real u = velocity[at], v = velocity[at + PLANE];
+    real n0, a0, n2, a2;
     const int usable = !(cell[at] & both) & (h0 > DRY) & (h1 > DRY) & (h2 > DRY);
     s->h = limited_slope(h1 - h0, h2 - h1, usable);
     s->level = limited_slope(l1 - l0, l2 - l1, usable);
-    s->u = limited_slope(u1 - velocity[from], velocity[to] - u1, usable);
-    s->v = limited_slope(v1 - velocity[from + PLANE], velocity[to + PLANE] - v1, usable);
+    rotate_to_edge(axis, u - velocity[from], v - velocity[from + PLANE], &n0, &a0);
+    rotate_to_edge(axis, velocity[to] - u, velocity[to + PLANE] - v, &n2, &a2);
+    s->normal = limited_slope(n0, n2, usable);
+    s->along = limited_slope(a0, a2, usable);
 }
 
 /* A cell at its edge `ahead` along an axis, or at the opposite one. At second order the bed there is level less depth,
@@ -153,20 +156,21 @@ INLINED void limited_slopes(STATE_PARAMETERS, place_t at, int axis, int shifted,
 INLINED void reconstruct(FIELD_PARAMETERS, place_t at, int axis, int shifted, int ahead, edge_side *s)
 {
     if (ORDER == 2) {
-        const real h = half_depth[at], u = half_velocity[at], v = half_velocity[at + PLANE], level = h + bed[at];
+        const real h = half_depth[at], level = h + bed[at];
+        real normal, along;
         cell_slopes slope;
+        rotate_to_edge(axis, half_velocity[at], half_velocity[at + PLANE], &normal, &along);
         limited_slopes(STATE, at, axis, shifted, &slope);
         const real deep = ahead ? h + slope.h : h - slope.h;
         s->h = wet_depth(deep);
         s->z = (ahead ? level + slope.level : level - slope.level) - deep;
-        s->u = ahead ? u + slope.u : u - slope.u;
-        s->v = ahead ? v + slope.v : v - slope.v;
+        s->normal = ahead ? normal + slope.normal : normal - slope.normal;
+        s->along = ahead ? along + slope.along : along - slope.along;
         s->push = 2 * G * (h * slope.level); /* the sum over both edges of the axis */
     } else {
         s->h = wet_depth(depth[at]);
         s->z = bed[at];
-        s->u = velocity[at];
-        s->v = velocity[at + PLANE];
+        rotate_to_edge(axis, velocity[at], velocity[at + PLANE], &s->normal, &s->along);
         s->push = 0;
     }
 }
@@ -176,12 +180,9 @@ INLINED void reconstruct(FIELD_PARAMETERS, place_t at, int axis, int shifted, in
 INLINED void edge_flux(FIELD_PARAMETERS, place_t west, place_t east, int axis, int shifted, int open, flux *f)
 {
     edge_side l, r;
-    real ul, vl, ur, vr;
     reconstruct(FIELDS, west, axis, shifted, 1, &l);
     reconstruct(FIELDS, east, axis, OTHER_ROW(axis, shifted), 0, &r);
-    rotate_to_edge(axis, l.u, l.v, &ul, &vl);
-    rotate_to_edge(axis, r.u, r.v, &ur, &vr);
-    hllc_flux(l.h, ul, vl, l.z, r.h, ur, vr, r.z, f);
+    hllc_flux(l.h, l.normal, l.along, l.z, r.h, r.normal, r.along, r.z, f);
     if (JAGGED && WORTH_A_BRANCH(cell[west] >> LONGER & 7)) {
         const real length = cell[west] >> (LONGER + axis) & 1 ? REAL(1.25) : 1;
         f->mass = length * f->mass;
@@ -260,7 +261,7 @@ INLINED void update_cell(real h, real u, real v, real rest, const edge_sums *sum
 {
     const real scale = dt * EDGE_PER_AREA, flown = REST ? -(scale * sums->mass) - rest : -(scale * sums->mass);
     const real change = RAIN ? flown + ground->rained : flown, filled = h + change;
-    const real qx = h * u - scale * sums->x, qy = h * v - scale * sums->y;
+    const real qx = fma(-scale, sums->x, h * u), qy = fma(-scale, sums->y, h * v);
     const real taken = SOIL ? infiltration(filled, raining, ground) : 0, deep = SOIL ? filled - taken : filled;
     const int wet = !(deep <= DRY);
     const real inverse = 1 / (wet ? filled : 1), left_over = REST && deep > DRY ? (filled - h) - change : 0;
@@ -362,7 +363,7 @@ INLINED void advance_cell(ALL_PARAMETERS, place_t at, int code, int shifted, rea
 /* What limits the time step: the largest speed of a wave across an edge. */
 INLINED real wave_speed(real h, real u, real v)
 {
-    const real straight = ABS(u), slanted = HALF * straight + SLANT * ABS(v);
+    const real straight = ABS(u), slanted = fma(SLANT, ABS(v), HALF * straight);
     const real flow = EDGES == 6 ? (slanted <= straight ? straight : slanted) : larger(straight, ABS(v));
     const real speed = flow + SQRT(G * h);
     return h > DRY || not_finite(h) ? speed : 0;

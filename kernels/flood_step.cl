@@ -83,37 +83,38 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
     }
 
 #if ORDER == 2
-/* (6) along an axis; velocity and divergence along its normal. */
-INLINED void predict_axis(STATE_PARAMETERS, place_t at, int axis, int shifted, cell_slopes *s, real *n, real *d)
+/* (6) along an axis: what carries depth and velocity along its normal, and the divergence. */
+typedef struct axis_terms {
+    real fill, spread, normal, along;
+} axis_terms;
+
+INLINED void predict_axis(STATE_PARAMETERS, place_t at, int axis, int shifted, axis_terms *t)
 {
-    real unused;
-    limited_slopes(STATE, at, axis, shifted, s);
-    rotate_to_edge(axis, velocity[at], velocity[at + PLANE], n, &unused);
-    rotate_to_edge(axis, s->u, s->v, d, &unused);
+    cell_slopes s;
+    real n, unused;
+    limited_slopes(STATE, at, axis, shifted, &s);
+    rotate_to_edge(axis, velocity[at], velocity[at + PLANE], &n, &unused);
+    t->fill = n * s.h;
+    t->spread = s.normal;
+    t->normal = fma(n, s.normal, G * s.level);
+    t->along = n * s.along;
 }
 
 /* A cell half a time step later, from the slopes within it alone, in terms of depth and velocity. */
 INLINED void predict_cell(STATE_PARAMETERS, global const real *values, global const int *land, place_t at, int shifted,
                           real dt, global real *half_depth, global real *half_velocity)
 {
-#define SUM_OVER_AXES(a) (EDGES == 6 ? (a(0) + a(1)) + a(2) : a(0) + a(1))
-#define FILL(i) n[i] * s[i].h
-#define SPREAD(i) d[i]
-#define CARRIED_U(i) n[i] * s[i].u
-#define CARRIED_V(i) n[i] * s[i].v
     const real h = depth[at], scale = dt * EDGE_PER_AREA;
-    cell_slopes s[3];
-    real n[3], d[3];
-    predict_axis(STATE, at, 0, shifted, &s[0], &n[0], &d[0]);
-    predict_axis(STATE, at, 1, shifted, &s[1], &n[1], &d[1]);
+    axis_terms a, b, c = { 0, 0, 0, 0 };
+    real x, y;
+    predict_axis(STATE, at, 0, shifted, &a);
+    predict_axis(STATE, at, 1, shifted, &b);
     if (EDGES == 6)
-        predict_axis(STATE, at, 2, shifted, &s[2], &n[2], &d[2]);
-    const real level_x = EDGES == 6 ? s[0].level + HALF * (s[1].level - s[2].level) : s[0].level;
-    const real level_y = EDGES == 6 ? SLANT * (s[1].level + s[2].level) : s[1].level;
-    const real deep = h - scale * (SUM_OVER_AXES(FILL) + h * SUM_OVER_AXES(SPREAD));
-    const real later = deep > HALF * h ? deep : HALF * h;
-    real u = velocity[at] - scale * (SUM_OVER_AXES(CARRIED_U) + G * level_x);
-    real v = velocity[at + PLANE] - scale * (SUM_OVER_AXES(CARRIED_V) + G * level_y);
+        predict_axis(STATE, at, 2, shifted, &c);
+    rotate_back(b.normal, b.along, c.normal, c.along, &x, &y);
+    const real filled = (a.fill + b.fill) + c.fill, spread = (a.spread + b.spread) + c.spread;
+    const real deep = fma(-scale, fma(h, spread, filled), h), later = deep > HALF * h ? deep : HALF * h;
+    real u = fma(-scale, a.normal + x, velocity[at]), v = fma(-scale, a.along + y, velocity[at + PLANE]);
     if (FRICTION)
         manning_friction(later, !(later <= DRY), HALF * dt, LAND ? values[LAND_OF(at)] : GN2, &u, &v);
     half_depth[at] = later;

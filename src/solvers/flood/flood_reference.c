@@ -83,12 +83,9 @@ static void rotate_to_edge(const flood *s, int e, real x, real y, real *normal, 
     } else if (s->grid.edges == 4) {
         *normal = y;
         *along = -x;
-    } else if (e == 1) {
-        *normal = half * x + slant * y;
-        *along = half * y - slant * x;
     } else {
-        *normal = slant * y - half * x;
-        *along = -(half * y + slant * x);
+        *normal = FMA(slant, y, e == 1 ? half * x : -half * x);
+        *along = FMA(-slant, x, e == 1 ? half * y : -half * y);
     }
 }
 
@@ -116,8 +113,8 @@ static flux hllc_flux(const before *p, real hl, real ul, real vl, real zl, real 
     const real weight = -low / maximum(high - low, REAL(1e-30));
     const real ql = a * ul, qr = b * ur, jump = qr - ql;
     const real pressure = REAL(0.5) * g * ((b - a) * (b + a)); /* on the right less that on the left */
-    const real thrust = ql * ul + weight * (((qr * ur - ql * ul) + pressure) - high * jump);
-    const real mass = ql + weight * (jump - high * (b - a));
+    const real thrust = FMA(weight, FMA(-high, jump, FMA(qr, ur, -(ql * ul)) + pressure), ql * ul);
+    const real mass = FMA(weight, FMA(-high, b - a, jump), ql);
     return (flux){ mass, thrust, thrust - pressure, mass * (mass > 0 ? vl : vr) };
 }
 
@@ -188,19 +185,20 @@ static real open_side_flux(const before *b, size_t at, real *mx, real *my)
     return out;
 }
 
-/* Half of the limited difference across a cell: generalised minmod with the factor 1.5. */
-static real limited_slope(real before_it, real here, real after)
+/* Half of the limited difference across a cell, from those to the cells before and after it: generalised minmod with
+ * the factor 1.5. */
+static real limited_slope(real a, real b)
 {
-    const real a = here - before_it, b = after - here;
     if (!((a > 0 && b > 0) || (a < 0 && b < 0)))
         return 0;
     const real steep = minimum(REAL(0.75) * minimum(FABS(a), FABS(b)), REAL(0.25) * FABS(a + b));
     return a > 0 ? steep : -steep;
 }
 
-/* Half of what changes across a cell along an axis; nothing beside closed edges and dry cells. */
+/* Half of what changes across a cell along an axis; nothing beside closed edges and dry cells. Velocities are limited
+ * along the normal of the axis' edges and along them, so that the scheme turns with the cells. */
 typedef struct cell_slopes {
-    real h, level, u, v;
+    real h, level, normal, along;
 } cell_slopes;
 
 static cell_slopes limited_slopes(const before *b, size_t at, int axis)
@@ -212,28 +210,35 @@ static cell_slopes limited_slopes(const before *b, size_t at, int axis)
         return (cell_slopes){ 0, 0, 0, 0 };
     if (!(b->depth[from] > dry && h > dry && b->depth[to] > dry))
         return (cell_slopes){ 0, 0, 0, 0 };
-    return (cell_slopes){ limited_slope(b->depth[from], h, b->depth[to]),
-                          limited_slope(b->depth[from] + b->bed[from], h + b->bed[at], b->depth[to] + b->bed[to]),
-                          limited_slope(b->u[from], b->u[at], b->u[to]),
-                          limited_slope(b->v[from], b->v[at], b->v[to]) };
+    const real level = h + b->bed[at];
+    real n0, a0, n2, a2;
+    rotate_to_edge(s, axis, b->u[at] - b->u[from], b->v[at] - b->v[from], &n0, &a0);
+    rotate_to_edge(s, axis, b->u[to] - b->u[at], b->v[to] - b->v[at], &n2, &a2);
+    return (cell_slopes){ limited_slope(h - b->depth[from], b->depth[to] - h),
+                          limited_slope(level - (b->depth[from] + b->bed[from]), b->depth[to] + b->bed[to] - level),
+                          limited_slope(n0, n2), limited_slope(a0, a2) };
 }
 
-/* A cell on one of its edges: depth (0 where it does not move), ground, velocity; what the level's slope pushes along
- * the axis. At second order (Audusse and Bristeau 2005, along the axes of the cells) all at half the time step, and
- * the bed is level less depth. */
+/* A cell on one of its edges: depth (0 where it does not move), ground, velocity along the normal and along the edge;
+ * what the level's slope pushes along the axis. At second order (Audusse and Bristeau 2005, along the axes of the
+ * cells) all at half the time step, and the bed is level less depth. */
 typedef struct edge_side {
-    real h, z, u, v, push;
+    real h, z, normal, along, push;
 } edge_side;
 
 static edge_side reconstruct(const before *b, size_t at, int axis, bool ahead)
 {
     const flood *s = b->s;
-    if (s->scheme.order == 1)
-        return (edge_side){ wet_depth(b, b->depth[at]), b->bed[at], b->u[at], b->v[at], 0 };
+    real normal, along;
+    if (s->scheme.order == 1) {
+        rotate_to_edge(s, axis, b->u[at], b->v[at], &normal, &along);
+        return (edge_side){ wet_depth(b, b->depth[at]), b->bed[at], normal, along, 0 };
+    }
+    rotate_to_edge(s, axis, b->half_u[at], b->half_v[at], &normal, &along);
     const cell_slopes slope = limited_slopes(b, at, axis);
     const real h = b->half_depth[at], level = h + b->bed[at], sign = ahead ? 1 : -1, deep = h + sign * slope.h;
-    return (edge_side){ wet_depth(b, deep), (level + sign * slope.level) - deep, b->half_u[at] + sign * slope.u,
-                        b->half_v[at] + sign * slope.v, 2 * b->k.g * (h * slope.level) };
+    return (edge_side){ wet_depth(b, deep), (level + sign * slope.level) - deep, normal + sign * slope.normal,
+                        along + sign * slope.along, 2 * b->k.g * (h * slope.level) };
 }
 
 /* Flux through edge e of a cell: always that from its west (south) side, where it adds what the level pushes. An edge
@@ -246,35 +251,35 @@ static flux edge_flux(const before *b, size_t at, int e)
     const int axis = e % (s->grid.edges / 2);
     const size_t other = neighbour(s, at, e), west = e == axis ? at : other, east = e == axis ? other : at;
     const edge_side l = reconstruct(b, west, axis, true), r = reconstruct(b, east, axis, false);
-    real ul, vl, ur, vr;
-    rotate_to_edge(s, axis, l.u, l.v, &ul, &vl);
-    rotate_to_edge(s, axis, r.u, r.v, &ur, &vr);
-    const flux f = hllc_flux(b, l.h, ul, vl, l.z, r.h, ur, vr, r.z);
+    const flux f = hllc_flux(b, l.h, l.normal, l.along, l.z, r.h, r.normal, r.along, r.z);
     const real length = (uint32_t)b->cell[west] >> (FLOOD_LONGER + axis) & 1 ? REAL(1.25) : 1;
     return (flux){ length * f.mass, length * f.left + l.push, length * f.right, length * f.along };
+}
+
+/* x and y of what has components along the normals and edges of the axes 1 and 2, of squares 1 alone. */
+static void rotate_back(const flood *s, real normal_1, real along_1, real normal_2, real along_2, real *x, real *y)
+{
+    const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
+    *x = s->grid.edges == 6 ? FMA(-slant, along_1 + along_2, half * (normal_1 - normal_2)) : -along_1;
+    *y = s->grid.edges == 6 ? FMA(slant, normal_1 + normal_2, half * (along_1 - along_2)) : normal_1;
 }
 
 /* Sum of the fluxes over the edges of a cell: those to the east and north, less what comes in by those to the south,
  * less what comes in from the west. */
 static void sum_edges(const before *b, size_t at, real *mass, real *mx, real *my)
 {
-    const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
+    const flood *s = b->s;
     flux f[6] = { { 0 } };
-    for (int e = 0; e < b->s->grid.edges; e++)
+    real own_x, own_y, below_x, below_y;
+    for (int e = 0; e < s->grid.edges; e++)
         f[e] = edge_flux(b, at, e);
-    if (b->s->grid.edges == 4) {
-        *mass = ((f[0].mass + f[1].mass) - f[3].mass) - f[2].mass;
-        *mx = ((f[0].left - f[1].along) - -f[3].along) - f[2].right;
-        *my = ((f[0].along + f[1].left) - f[3].right) - f[2].along;
-        return;
-    }
-    const real own_x = f[0].left + (half * (f[1].left - f[2].left) - slant * (f[1].along + f[2].along));
-    const real own_y = f[0].along + (slant * (f[1].left + f[2].left) + half * (f[1].along - f[2].along));
-    const real below_x = half * (f[4].right - f[5].right) - slant * (f[4].along + f[5].along);
-    const real below_y = slant * (f[4].right + f[5].right) + half * (f[4].along - f[5].along);
-    *mass = (((f[0].mass + f[1].mass) + f[2].mass) - (f[4].mass + f[5].mass)) - f[3].mass;
-    *mx = (own_x - below_x) - f[3].right;
-    *my = (own_y - below_y) - f[3].along;
+    const int west = s->grid.edges / 2, below = west + 1; /* of squares f[5] is zero */
+    const real more = s->grid.edges == 6 ? f[2].mass : 0, own = (f[0].mass + f[1].mass) + more;
+    rotate_back(s, f[1].left, f[1].along, f[2].left, f[2].along, &own_x, &own_y);
+    rotate_back(s, f[below].right, f[below].along, f[5].right, f[5].along, &below_x, &below_y);
+    *mass = (own - (f[below].mass + f[5].mass)) - f[west].mass;
+    *mx = ((f[0].left + own_x) - below_x) - f[west].right;
+    *my = ((f[0].along + own_y) - below_y) - f[west].along;
 }
 
 /* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
@@ -292,35 +297,26 @@ static void manning_friction(const before *b, size_t at, real deep, real dt, rea
 static void predict(const before *b, size_t points)
 {
     const flood *s = b->s;
-    const real half = REAL(0.5), slant = REAL(0.86602540378443864676), g = b->k.g;
+    const real half = REAL(0.5), g = b->k.g;
     const real scale = b->dt *
                        b->k.edge_per_area; /* of half slopes: dt / 2 by the gradient, for hexagons and squares */
     for (size_t at = 0; at < points; at++) {
         const real h = b->depth[at], u = b->u[at], v = b->v[at];
-        cell_slopes slope[3] = { { 0 } };
-        real normal[3] = { 0 }, grows[3] = { 0 }, unused;
+        real fill[3] = { 0 }, spread[3] = { 0 }, normal[3] = { 0 }, along[3] = { 0 }, x, y;
         for (int axis = 0; axis < s->grid.edges / 2; axis++) {
-            slope[axis] = limited_slopes(b, at, axis);
-            rotate_to_edge(s, axis, u, v, &normal[axis], &unused);
-            rotate_to_edge(s, axis, slope[axis].u, slope[axis].v, &grows[axis], &unused);
+            const cell_slopes slope = limited_slopes(b, at, axis);
+            real n, unused;
+            rotate_to_edge(s, axis, u, v, &n, &unused);
+            fill[axis] = n * slope.h;
+            spread[axis] = slope.normal;
+            normal[axis] = FMA(n, slope.normal, g * slope.level);
+            along[axis] = n * slope.along;
         }
-        real fill = normal[0] * slope[0].h + normal[1] * slope[1].h, spread = grows[0] + grows[1];
-        real push_u = normal[0] * slope[0].u + normal[1] * slope[1].u;
-        real push_v = normal[0] * slope[0].v + normal[1] * slope[1].v;
-        if (s->grid.edges == 6) {
-            fill = fill + normal[2] * slope[2].h;
-            spread = spread + grows[2];
-            push_u = (push_u + normal[2] * slope[2].u) +
-                     g * (slope[0].level + half * (slope[1].level - slope[2].level));
-            push_v = (push_v + normal[2] * slope[2].v) + g * (slant * (slope[1].level + slope[2].level));
-        } else {
-            push_u = push_u + g * slope[0].level;
-            push_v = push_v + g * slope[1].level;
-        }
-        const real deep = h - scale * (fill + h * spread);
-        b->half_depth[at] = maximum(deep, half * h);
-        b->half_u[at] = u - scale * push_u;
-        b->half_v[at] = v - scale * push_v;
+        rotate_back(s, normal[1], along[1], normal[2], along[2], &x, &y);
+        const real filled = (fill[0] + fill[1]) + fill[2], grows = (spread[0] + spread[1]) + spread[2];
+        b->half_depth[at] = maximum(FMA(-scale, FMA(h, grows, filled), h), half * h);
+        b->half_u[at] = FMA(-scale, normal[0] + x, u);
+        b->half_v[at] = FMA(-scale, along[0] + y, v);
         if (s->scheme.friction)
             manning_friction(b, at, b->half_depth[at], half * b->dt, &b->half_u[at], &b->half_v[at]);
     }
@@ -357,7 +353,7 @@ static cell_state advance_cell(const before *b, size_t at)
     const real deep = b->soaked ? filled - taken : filled;
     const real left_over = compensated && deep > b->k.dry ? (filled - h) - change : 0;
     const real rest = b->soaked && deep > b->k.dry ? left_over + ((deep - filled) + taken) : left_over;
-    const real qx = h * u - scale * mx, qy = h * v - scale * my;
+    const real qx = FMA(-scale, mx, h * u), qy = FMA(-scale, my, h * v);
     const bool wet = !(deep <= b->k.dry);
     const real inverse = 1 / (wet ? filled : 1); /* what soaks in takes its momentum along */
     cell_state next = {
@@ -480,7 +476,8 @@ static cell_state advance_special(const before *b, size_t at, real *lost)
 static real wave_speed(const flood *s, const constants *k, cell_state c)
 {
     const real straight = FABS(c.u), across = FABS(c.v);
-    const real slanted = s->grid.edges == 6 ? REAL(0.5) * straight + REAL(0.86602540378443864676) * across : across;
+    const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
+    const real slanted = s->grid.edges == 6 ? FMA(slant, across, half * straight) : across;
     const real flow = slanted <= straight ? straight : slanted;
     return c.h > k->dry || !isfinite(c.h) ? flow + SQRT(k->g * c.h) : 0;
 }
