@@ -1,6 +1,6 @@
 /* flow_krylov.cl: what Newton's method of `flow` does with vectors, whatever the equations: the Krylov space of GMRES,
- * the walls' share of the preconditioner, a step of the state (docs/flow.md, src/solvers/flow/flow_newton.c; F and J
- * are in flow.cl). Vector k of `basis` has PARTS components: of omega, and of T times its weight. */
+ * the walls' share of the preconditioner, elimination in place of both, a step of the state (docs/flow.md,
+ * src/solvers/flow/flow_newton.c; F and J are in flow.cl). Vector k of `basis` has PARTS components: of omega, and of T times its weight. */
 #define PARTS (1 + HEAT)
 #define VECTOR(k) ((index_t)((k)*PARTS) * PLANE)
 /* Values of the nodes of a side, in `walls`. */
@@ -192,3 +192,105 @@ kernel void flow_newton_predict(global real *restrict omega, global real *restri
         T_before[at] = back ? t_before : t;
     }
 }
+
+/* ------------------------------------------------------------------------------------------- elimination in a band
+ *
+ * J with psi as unknowns, too: two rows a node, A d_psi - area d_omega = 0 and J d = -F, in 2 x 2 blocks (psi first).
+ * Nodes are numbered along the shorter side first, so that the 3 x 3 around a node lie within BAND of its own number.
+ * band: element e of the blocks of a row side by side, of the columns BAND before to BAND after; behind them, in the
+ * first column of a block, the right-hand side, in the second one the solution. */
+#if BAND > 0
+#define NODES (GNX * GNY)
+#define RIGHT (2 * BAND + 1)
+#define NUMBER(i, j) ((i)*STRIDE_X + (j)*STRIDE_Y)
+#define ENTRY(e, row, slot) (((long)(e)*NODES + (row)) * (RIGHT + 1) + (slot))
+
+/* One of the unknowns (part 0: psi, 1: omega) 1 on every third node along x and y, so that a row of J sees one of them.
+ */
+kernel void flow_newton_unit(int colour, int part, global real *restrict d_omega, global real *restrict d_psi)
+{
+    CELL(i, j);
+    const real one = i % 3 + 3 * (j % 3) == colour ? 1 : 0;
+    d_omega[AT(i, j)] = part == 1 ? one : 0;
+    d_psi[AT(i, j)] = part == 0 ? one : 0;
+}
+
+/* What the rows of a node say of them, from vector 1 = J times them; and the right-hand side, from vector 0 = F. What
+ * is given does not change. */
+kernel void flow_newton_rows(global const real *restrict basis, global const int *restrict node,
+                             global const uchar *restrict stencil, int colour, int part, real kx, real ky,
+                             global real *restrict band)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    const int s = stencil[at], row = NUMBER(i, j);
+    const int di = (colour % 3 - i % 3 + 4) % 3 - 1, dj = (colour / 3 - j % 3 + 4) % 3 - 1;
+    const int here = di == 0 && dj == 0, slot = BAND + NUMBER(di, dj);
+    if (colour == 0 && part == 0)
+        band[ENTRY(2, row, RIGHT)] = -basis[at];
+    if (i + di < 0 || i + di >= GNX || j + dj < 0 || j + dj >= GNY)
+        return;
+    const real west = stencil_face(kx, s, 0, 2), east = stencil_face(kx, s, 1, 3);
+    const real south = stencil_face(ky, s, 0, 1), north = stencil_face(ky, s, 2, 3);
+    real of_psi = here && part == 0 ? 1 : 0;
+    if (s && part == 0)
+        of_psi = here              ? (west + east) + (south + north)
+                 : dj == 0         ? -(di < 0 ? west : east)
+                 : di == 0         ? -(dj < 0 ? south : north)
+                                   : 0;
+    else if (s)
+        of_psi = here ? -(REAL(0.25) * (real)((s & 1) + (s >> 1 & 1) + (s >> 2 & 1) + (s >> 3 & 1))) : 0;
+    band[ENTRY(part, row, slot)] = of_psi;
+    band[ENTRY(2 + part, row, slot)] = node[at] & UNKNOWN ? basis[at + VECTOR(1)] : here && part == 1 ? 1 : 0;
+}
+
+/* Rows behind the pivot's, less what makes their blocks below it vanish. */
+kernel void flow_newton_eliminate(global real *restrict band, int pivot)
+{
+    CELL(i, j);
+    const real p0 = band[ENTRY(0, pivot, BAND)], p1 = band[ENTRY(1, pivot, BAND)];
+    const real p2 = band[ENTRY(2, pivot, BAND)], p3 = band[ENTRY(3, pivot, BAND)];
+    const real scale = 1 / (p0 * p3 - p1 * p2);
+    for (int id = j * NX + i; id < BAND * (BAND + 1); id += NX * NY) {
+        const int r = id / (BAND + 1), c = id % (BAND + 1), row = pivot + 1 + r;
+        const int above = BAND + 1 + c, slot = c == BAND ? RIGHT : BAND + c - r, below = BAND - 1 - r;
+        if (row < NODES) {
+            const real a0 = band[ENTRY(0, row, below)], a1 = band[ENTRY(1, row, below)];
+            const real a2 = band[ENTRY(2, row, below)], a3 = band[ENTRY(3, row, below)];
+            const real x0 = band[ENTRY(0, pivot, above)], x1 = band[ENTRY(1, pivot, above)];
+            const real x2 = band[ENTRY(2, pivot, above)], x3 = band[ENTRY(3, pivot, above)];
+            const real m0 = scale * (a0 * p3 - a1 * p2), m1 = scale * (a1 * p0 - a0 * p1);
+            const real m2 = scale * (a2 * p3 - a3 * p2), m3 = scale * (a3 * p0 - a2 * p1);
+            band[ENTRY(0, row, slot)] = band[ENTRY(0, row, slot)] - (m0 * x0 + m1 * x2);
+            band[ENTRY(1, row, slot)] = band[ENTRY(1, row, slot)] - (m0 * x1 + m1 * x3);
+            band[ENTRY(2, row, slot)] = band[ENTRY(2, row, slot)] - (m2 * x0 + m3 * x2);
+            band[ENTRY(3, row, slot)] = band[ENTRY(3, row, slot)] - (m2 * x1 + m3 * x3);
+        }
+    }
+}
+
+/* The solution at the pivot's node, and the right-hand sides of the rows before less its share. */
+kernel void flow_newton_substitute(global real *restrict band, int pivot)
+{
+    const real p0 = band[ENTRY(0, pivot, BAND)], p1 = band[ENTRY(1, pivot, BAND)];
+    const real p2 = band[ENTRY(2, pivot, BAND)], p3 = band[ENTRY(3, pivot, BAND)];
+    const real scale = 1 / (p0 * p3 - p1 * p2);
+    const real y0 = band[ENTRY(0, pivot, RIGHT)], y1 = band[ENTRY(2, pivot, RIGHT)];
+    const real x0 = scale * (p3 * y0 - p1 * y1), x1 = scale * (p0 * y1 - p2 * y0);
+    for (int r = (int)get_local_id(0); r < BAND && r < pivot; r += (int)get_local_size(0)) {
+        const int row = pivot - 1 - r, slot = BAND + 1 + r;
+        band[ENTRY(0, row, RIGHT)] = band[ENTRY(0, row, RIGHT)] - (band[ENTRY(0, row, slot)] * x0 +
+                                                                   band[ENTRY(1, row, slot)] * x1);
+        band[ENTRY(2, row, RIGHT)] = band[ENTRY(2, row, RIGHT)] - (band[ENTRY(2, row, slot)] * x0 +
+                                                                   band[ENTRY(3, row, slot)] * x1);
+    }
+    if (get_local_id(0) == 0)
+        band[ENTRY(3, pivot, RIGHT)] = x1;
+}
+
+kernel void flow_newton_solution(global const real *restrict band, global real *restrict d_omega)
+{
+    CELL(i, j);
+    d_omega[AT(i, j)] = band[ENTRY(3, NUMBER(i, j), RIGHT)];
+}
+#endif
