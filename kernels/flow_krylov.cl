@@ -244,48 +244,126 @@ kernel void flow_newton_rows(global const real *restrict basis, global const int
     band[ENTRY(2 + part, row, slot)] = node[at] & UNKNOWN ? basis[at + VECTOR(1)] : here && part == 1 ? 1 : 0;
 }
 
-/* Rows behind the pivot's, less what makes their blocks below it vanish. */
-kernel void flow_newton_eliminate(global real *restrict band, int pivot)
+/* Elimination goes by panels of PANEL pivots, in three launches: the square of the panel, its columns below and its rows
+ * to the right of it, what remains. Every element loses its products in the order of the pivots, so panels do not
+ * change bits. Below the diagonal remain the factors that rows were subtracted with. */
+#define LOAD_BLOCK(x, row, slot)                                                                    \
+    const real x##0 = band[ENTRY(0, row, slot)], x##1 = band[ENTRY(1, row, slot)],                  \
+               x##2 = band[ENTRY(2, row, slot)], x##3 = band[ENTRY(3, row, slot)]
+/* own -= m x, of 2 x 2 blocks. */
+#define SUBTRACT_BLOCKS(own, m, x)                 \
+    own##0 = own##0 - (m##0 * x##0 + m##1 * x##2); \
+    own##1 = own##1 - (m##0 * x##1 + m##1 * x##3); \
+    own##2 = own##2 - (m##2 * x##0 + m##3 * x##2); \
+    own##3 = own##3 - (m##2 * x##1 + m##3 * x##3)
+
+/* The block at (row, slot), of column `column`, less the products of pivots `from` to `to` - 1; `above`: its place in a
+ * pivot's row, from the pivot's number. With `factor`, times the inverse of the pivot of its own column. */
+static inline void reduce_block(global real *band, int row, int slot, int column, int from, int to, int factor)
+{
+    real own0 = band[ENTRY(0, row, slot)], own1 = band[ENTRY(1, row, slot)];
+    real own2 = band[ENTRY(2, row, slot)], own3 = band[ENTRY(3, row, slot)];
+    for (int k = from; k < to; k++) {
+        const int upper = slot == RIGHT ? RIGHT : BAND + column - k;
+        LOAD_BLOCK(m, row, BAND + k - row);
+        LOAD_BLOCK(x, k, upper);
+        SUBTRACT_BLOCKS(own, m, x);
+    }
+    if (factor) {
+        LOAD_BLOCK(p, column, BAND);
+        const real scale = 1 / (p0 * p3 - p1 * p2), a0 = own0, a2 = own2;
+        own0 = scale * (a0 * p3 - own1 * p2);
+        own1 = scale * (own1 * p0 - a0 * p1);
+        own2 = scale * (a2 * p3 - own3 * p2);
+        own3 = scale * (own3 * p0 - a2 * p1);
+    }
+    band[ENTRY(0, row, slot)] = own0;
+    band[ENTRY(1, row, slot)] = own1;
+    band[ENTRY(2, row, slot)] = own2;
+    band[ENTRY(3, row, slot)] = own3;
+}
+
+/* The square of the panel from pivot `begin` on: in turn a row of it and the column below. */
+kernel void flow_newton_panel(global real *band, int begin)
+{
+    const int lane = (int)get_local_id(0), lanes = (int)get_local_size(0), end = min(begin + PANEL, NODES);
+    ROLLED
+    for (int k = begin; k < end; k++) {
+        for (int other = k + lane; other < end && other <= k + BAND; other += lanes)
+            reduce_block(band, k, BAND + other - k, other, max(begin, other - BAND), k, 0);
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        for (int other = k + 1 + lane; other < end && other <= k + BAND; other += lanes)
+            reduce_block(band, other, BAND + k - other, k, max(begin, other - BAND), k, 1);
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    }
+}
+
+/* A column of its rows to the right, the last one that of the right-hand side, or a row of its columns below. */
+kernel void flow_newton_strips(global real *band, int begin)
 {
     CELL(i, j);
-    const real p0 = band[ENTRY(0, pivot, BAND)], p1 = band[ENTRY(1, pivot, BAND)];
-    const real p2 = band[ENTRY(2, pivot, BAND)], p3 = band[ENTRY(3, pivot, BAND)];
-    const real scale = 1 / (p0 * p3 - p1 * p2);
-    for (int id = j * NX + i; id < BAND * (BAND + 1); id += NX * NY) {
-        const int r = id / (BAND + 1), c = id % (BAND + 1), row = pivot + 1 + r;
-        const int above = BAND + 1 + c, slot = c == BAND ? RIGHT : BAND + c - r, below = BAND - 1 - r;
-        if (row < NODES) {
-            const real a0 = band[ENTRY(0, row, below)], a1 = band[ENTRY(1, row, below)];
-            const real a2 = band[ENTRY(2, row, below)], a3 = band[ENTRY(3, row, below)];
-            const real x0 = band[ENTRY(0, pivot, above)], x1 = band[ENTRY(1, pivot, above)];
-            const real x2 = band[ENTRY(2, pivot, above)], x3 = band[ENTRY(3, pivot, above)];
-            const real m0 = scale * (a0 * p3 - a1 * p2), m1 = scale * (a1 * p0 - a0 * p1);
-            const real m2 = scale * (a2 * p3 - a3 * p2), m3 = scale * (a3 * p0 - a2 * p1);
-            band[ENTRY(0, row, slot)] = band[ENTRY(0, row, slot)] - (m0 * x0 + m1 * x2);
-            band[ENTRY(1, row, slot)] = band[ENTRY(1, row, slot)] - (m0 * x1 + m1 * x3);
-            band[ENTRY(2, row, slot)] = band[ENTRY(2, row, slot)] - (m2 * x0 + m3 * x2);
-            band[ENTRY(3, row, slot)] = band[ENTRY(3, row, slot)] - (m2 * x1 + m3 * x3);
+    const int end = min(begin + PANEL, NODES);
+    for (int id = j * NX + i; id < 2 * BAND + 1; id += NX * NY) {
+        const int other = id < BAND ? end + id : end + id - BAND;
+        for (int k = begin; k < end; k++) {
+            if (id == 2 * BAND)
+                reduce_block(band, k, RIGHT, 0, max(begin, k - BAND), k, 0);
+            else if (other < NODES && other <= k + BAND && id < BAND)
+                reduce_block(band, k, BAND + other - k, other, max(begin, other - BAND), k, 0);
+            else if (other < NODES && other <= k + BAND)
+                reduce_block(band, other, BAND + k - other, k, max(begin, other - BAND), k, 1);
         }
     }
 }
 
-/* The solution at the pivot's node, and the right-hand sides of the rows before less its share. */
-kernel void flow_newton_substitute(global real *restrict band, int pivot)
+kernel void flow_newton_eliminate(global real *band, int begin)
 {
-    const real p0 = band[ENTRY(0, pivot, BAND)], p1 = band[ENTRY(1, pivot, BAND)];
-    const real p2 = band[ENTRY(2, pivot, BAND)], p3 = band[ENTRY(3, pivot, BAND)];
-    const real scale = 1 / (p0 * p3 - p1 * p2);
-    const real y0 = band[ENTRY(0, pivot, RIGHT)], y1 = band[ENTRY(2, pivot, RIGHT)];
-    const real x0 = scale * (p3 * y0 - p1 * y1), x1 = scale * (p0 * y1 - p2 * y0);
-    for (int r = (int)get_local_id(0); r < BAND && r < pivot; r += (int)get_local_size(0)) {
-        const int row = pivot - 1 - r, slot = BAND + 1 + r;
-        band[ENTRY(0, row, RIGHT)] = band[ENTRY(0, row, RIGHT)] - (band[ENTRY(0, row, slot)] * x0 +
-                                                                   band[ENTRY(1, row, slot)] * x1);
-        band[ENTRY(2, row, RIGHT)] = band[ENTRY(2, row, RIGHT)] - (band[ENTRY(2, row, slot)] * x0 +
-                                                                   band[ENTRY(3, row, slot)] * x1);
+    CELL(i, j);
+    const int end = begin + PANEL;
+    for (int id = j * NX + i; id < BAND * (BAND + 1); id += NX * NY) {
+        const int row = end + id / (BAND + 1), c = id % (BAND + 1), column = end + c;
+        if (row >= NODES)
+            continue;
+        if (c == BAND)
+            reduce_block(band, row, RIGHT, 0, max(begin, row - BAND), end, 0);
+        else if (column < NODES)
+            reduce_block(band, row, BAND + column - row, column, max(begin, max(row, column) - BAND), end, 0);
     }
-    if (get_local_id(0) == 0)
-        band[ENTRY(3, pivot, RIGHT)] = x1;
+}
+
+/* The solution at the nodes of a panel, which every work-item finds for itself, and the right-hand sides of the rows
+ * before less its share. */
+kernel void flow_newton_substitute(global real *band, int begin)
+{
+    real x[2 * PANEL];
+    const int end = min(begin + PANEL, NODES);
+    for (int k = end - 1; k >= begin; k--) {
+        LOAD_BLOCK(p, k, BAND);
+        const real scale = 1 / (p0 * p3 - p1 * p2);
+        real y0 = band[ENTRY(0, k, RIGHT)], y1 = band[ENTRY(2, k, RIGHT)];
+        for (int c = end - 1; c > k; c--) {
+            if (c > k + BAND)
+                continue;
+            LOAD_BLOCK(a, k, BAND + c - k);
+            y0 = y0 - (a0 * x[2 * (c - begin)] + a1 * x[2 * (c - begin) + 1]);
+            y1 = y1 - (a2 * x[2 * (c - begin)] + a3 * x[2 * (c - begin) + 1]);
+        }
+        x[2 * (k - begin)] = scale * (p3 * y0 - p1 * y1);
+        x[2 * (k - begin) + 1] = scale * (p0 * y1 - p2 * y0);
+    }
+    for (int r = (int)get_local_id(0); r < BAND && r < begin; r += (int)get_local_size(0)) {
+        const int row = begin - 1 - r;
+        real y0 = band[ENTRY(0, row, RIGHT)], y1 = band[ENTRY(2, row, RIGHT)];
+        for (int c = min(end - 1, row + BAND); c >= begin; c--) {
+            LOAD_BLOCK(a, row, BAND + c - row);
+            y0 = y0 - (a0 * x[2 * (c - begin)] + a1 * x[2 * (c - begin) + 1]);
+            y1 = y1 - (a2 * x[2 * (c - begin)] + a3 * x[2 * (c - begin) + 1]);
+        }
+        band[ENTRY(0, row, RIGHT)] = y0;
+        band[ENTRY(2, row, RIGHT)] = y1;
+    }
+    for (int k = begin + (int)get_local_id(0); k < end; k += (int)get_local_size(0))
+        band[ENTRY(3, k, RIGHT)] = x[2 * (k - begin) + 1];
 }
 
 kernel void flow_newton_solution(global const real *restrict band, global real *restrict d_omega)

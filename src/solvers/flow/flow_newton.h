@@ -57,7 +57,7 @@ typedef struct flow_newton {
     /* On a device. */
     bn_program *program; /* of kernels/flow_krylov.cl */
     bn_kernel *residual, *normalise, *walls, *heat_source, *vorticity_source, *poisson, *jacobian, *dots, *column,
-        *project, *combine, *update, *predict, *unit, *rows, *eliminate, *substitute, *solution;
+        *project, *combine, *update, *predict, *unit, *rows, *panel, *strips, *eliminate, *substitute, *solution;
     bn_partials *norms, *products_of;
     bn_scalars *columns[FLOW_NEWTON_BATCH], *factors, *wall_values;
     bn_device_array *wall_table;

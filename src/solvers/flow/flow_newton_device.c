@@ -6,8 +6,9 @@
 enum { DOT_LAYERS = 8 };
 /* Kernels of flow_krylov.cl that there are without elimination. */
 enum { OF_GMRES = 8 };
-/* Pivots between two waits for the device, whose queue has room for so many launches only. */
-enum { PIVOTS = 1024 };
+/* Pivots that are eliminated at once (flow_krylov.cl); so many times between two waits for the device, whose queue has
+ * room for so many launches only. */
+enum { PANEL = 16, PANELS = 256 };
 
 /* Kernels for flow with and without temperature have the same arguments; those of no temperature are not read. */
 static bn_field *heat_or(const flow *s, bn_field *T, bn_field *other) { return s->config.a > 0 ? T : other; }
@@ -27,13 +28,15 @@ bn_status flow_newton_setup(bn_sim *sim, flow *s)
         { "flow_newton_predict", BN_PER_CELL, { .reads = 2, .writes = 2, .flops = 3 } },
         { "flow_newton_unit", BN_PER_CELL, { .reads = 0, .writes = 2, .flops = 0 } },
         { "flow_newton_rows", BN_PER_CELL, { .reads = 2, .writes = 2, .flops = 5 } },
-        { "flow_newton_eliminate", BN_PER_CELL, { .reads = 8, .writes = 4, .flops = 25 } },
+        { "flow_newton_panel", BN_ONCE, { 0, 0, 0 } },
+        { "flow_newton_strips", BN_PER_CELL, { 0, 0, 0 } },
+        { "flow_newton_eliminate", BN_PER_CELL, { .reads = 8, .writes = 4, .flops = 16 * PANEL } },
         { "flow_newton_substitute", BN_ONCE, { 0, 0, 0 } },
         { "flow_newton_solution", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 0 } },
     };
-    bn_kernel **const of_vectors[] = { &w->normalise, &w->dots,       &w->column,  &w->project, &w->combine,
-                                       &w->walls,     &w->update,     &w->predict, &w->unit,    &w->rows,
-                                       &w->eliminate, &w->substitute, &w->solution };
+    bn_kernel **const of_vectors[] = { &w->normalise, &w->dots,   &w->column,    &w->project,    &w->combine,
+                                       &w->walls,     &w->update, &w->predict,   &w->unit,       &w->rows,
+                                       &w->panel,     &w->strips, &w->eliminate, &w->substitute, &w->solution };
     const bn_define defines[] = {
         { .name = "HEAT", .kind = BN_DEF_INT, .u.i = s->config.a > 0 },
         { .name = "NODE_WALL", .kind = BN_DEF_INT, .u.i = FLOW_NODE_WALL },
@@ -41,6 +44,7 @@ bn_status flow_newton_setup(bn_sim *sim, flow *s)
         { .name = "NODE_SIDE", .kind = BN_DEF_INT, .u.i = FLOW_NODE_SIDE },
         { .name = "UNKNOWN", .kind = BN_DEF_INT, .u.i = FLOW_NODE_UNKNOWN },
         { .name = "BAND", .kind = BN_DEF_INT, .u.i = w->band },
+        { .name = "PANEL", .kind = BN_DEF_INT, .u.i = PANEL },
         { .name = "STRIDE_X", .kind = BN_DEF_INT, .u.i = w->stride[0] },
         { .name = "STRIDE_Y", .kind = BN_DEF_INT, .u.i = w->stride[1] },
     };
@@ -214,14 +218,17 @@ static bn_status eliminate(flow *s)
                       BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(colour), BN_I32V(part),
                       BN_REALV(s->k.per_h2_x), BN_REALV(s->k.per_h2_y), BN_UPDATE(w->matrix)));
     }
-    for (int pivot = 0; pivot < nodes - 1; pivot++) {
-        BN_TRY(BN_RUN(w->eliminate, BN_UPDATE(w->matrix), BN_I32V(pivot)));
-        if (pivot % PIVOTS == 0)
+    for (int begin = 0; begin < nodes; begin += PANEL) {
+        BN_TRY(BN_RUN(w->panel, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        BN_TRY(BN_RUN(w->strips, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        if (begin + PANEL < nodes)
+            BN_TRY(BN_RUN(w->eliminate, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        if (begin % (PANEL * PANELS) == 0)
             BN_TRY(bn_domain_finish(d));
     }
-    for (int pivot = nodes - 1; pivot >= 0; pivot--) {
-        BN_TRY(BN_RUN(w->substitute, BN_UPDATE(w->matrix), BN_I32V(pivot)));
-        if (pivot % PIVOTS == 0)
+    for (int begin = (nodes - 1) / PANEL * PANEL; begin >= 0; begin -= PANEL) {
+        BN_TRY(BN_RUN(w->substitute, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        if (begin % (PANEL * PANELS) == 0)
             BN_TRY(bn_domain_finish(d));
     }
     return BN_RUN(w->solution, BN_READ(w->matrix, 0), BN_WRITE(w->d_omega));
