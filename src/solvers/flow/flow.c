@@ -130,7 +130,7 @@ static const bn_key schema[] = {
       .help = "of its linear systems: GMRES, preconditioned, or elimination, whose time grows with the fourth power of "
               "the nodes along a side and hardly with the Reynolds number" },
     { .name = "solver.krylov_vectors", .type = BN_KEY_INT, .def = 250, .min = 8, .max = FLOW_NEWTON_COLUMN - 2,
-      .only = "solver.newton_solver=gmres",
+      .only = "solver.steady=newton",
       .help = "most fields, of vorticity and of temperature, that a linear solve keeps: fewer take less memory" },
     { .name = "solver.coarse_grids", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 10, .only = "solver.steady=newton",
       .help = "grids of half, a quarter ... of the intervals whose steady states are found first, each a start for the "

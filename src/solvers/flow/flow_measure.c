@@ -117,34 +117,14 @@ static bn_status put_extremum(bn_results *results, const char *name, const char 
     return bn_result(results, place_name, place);
 }
 
-/* psi differentiated along a line of nodes, to fourth order; f: five nodes or more, of which number i is inside. */
-static double slope(const double *f, size_t i, size_t n, double h)
-{
-    if (i == 1)
-        return (-3 * f[0] - 10 * f[1] + 18 * f[2] - 6 * f[3] + f[4]) / (12 * h);
-    if (i + 2 == n)
-        return -(-3 * f[n - 1] - 10 * f[n - 2] + 18 * f[n - 3] - 6 * f[n - 4] + f[n - 5]) / (12 * h);
-    return (f[i - 2] - 8 * f[i - 1] + 8 * f[i + 1] - f[i + 2]) / (12 * h);
-}
-
-/* Adds a half of what flows across one line of nodes, column or row number `line`, to a profile: what the steps use is
- * of second order, psi has more to say. Not beside obstacles, where psi has a kink. */
-static bn_status add_line(const flow *s, bool column, uint32_t line, double *profile, double *scratch)
+/* Adds a half of what flows across one line of nodes, column or row number `line`, to a profile. */
+static bn_status add_line(const flow *s, bool column, uint32_t line, double *profile, double *velocity)
 {
     const uint32_t n = column ? s->config.ny : s->config.nx;
-    double *psi = scratch, *velocity = scratch + n;
     const bn_region r = { { column ? line : 0, column ? 0 : line, 0 }, { column ? 1 : n, column ? n : 1, 1 } };
-    BN_TRY(bn_field_read_region(s->fields.psi, 0, 1, &r, BN_AS_DOUBLES, psi));
     BN_TRY(bn_field_read_region(s->fields.velocity, column ? 0 : 1, 1, &r, BN_AS_DOUBLES, velocity));
-    for (uint32_t m = 0; m < n; m++) {
-        bool smooth = n >= 5 && m > 0 && m + 1 < n;
-        for (uint32_t k = m < 4 ? 0 : m - 4; k < n && k <= m + 4 && s->border.solid; k++)
-            smooth = smooth &&
-                     !s->border.solid[column ? (size_t)k * s->config.nx + line : (size_t)line * s->config.nx + k];
-        profile[m] += 0.5 * (!smooth  ? velocity[m]
-                             : column ? slope(psi, m, n, s->config.h[1])
-                                      : -slope(psi, m, n, s->config.h[0]));
-    }
+    for (uint32_t m = 0; m < n; m++)
+        profile[m] += 0.5 * velocity[m];
     return BN_OK;
 }
 

@@ -254,7 +254,11 @@ bn_status flow_newton_step(bn_sim *sim, flow *s, const flow_newton_engine *e, bn
     BN_TRY(evaluate(sim, s, e));
     const double norm = norm_of(s);
     const unsigned long long products = w->products;
-    BN_TRY(w->band > 0 ? e->eliminate(s) : solve_linear(s, e, norm));
+    BN_TRY(w->band > 0 ? e->eliminate(sim, s, &asked) : solve_linear(s, e, norm));
+    if (asked) {
+        *out = (bn_step){ .unfinished = true };
+        return BN_OK;
+    }
     BN_TRY(search(sim, s, e, norm, &found));
     double residual = residual_of(s);
     choose_forcing(s, norm > 0 ? norm_of(s) / norm : 0, residual);

@@ -34,8 +34,8 @@ typedef struct flow_newton_engine {
     /* next = omega + step d_omega, T likewise; swaps them. */
     bn_status (*update)(struct flow *, double step);
     bn_status (*predict)(struct flow *, double further, bool back);
-    /* d_omega, the solution of J d = -F by elimination. */
-    bn_status (*eliminate)(struct flow *);
+    /* d_omega, the solution of J d = -F by elimination; there is none if the run is asked to end meanwhile. */
+    bn_status (*eliminate)(bn_sim *, struct flow *, bool *asked);
 } flow_newton_engine;
 
 typedef struct flow_newton {

@@ -204,7 +204,7 @@ static bn_status predict(flow *s, double further, bool back)
                   BN_UPDATE(heat_or(s, w->T_before, s->fields.rhs)));
 }
 
-static bn_status eliminate(flow *s)
+static bn_status eliminate(bn_sim *sim, flow *s, bool *asked)
 {
     flow_newton *w = &s->newton;
     const int nodes = (int)(s->config.nx * s->config.ny);
@@ -218,15 +218,17 @@ static bn_status eliminate(flow *s)
                       BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(colour), BN_I32V(part),
                       BN_REALV(s->k.per_h2_x), BN_REALV(s->k.per_h2_y), BN_UPDATE(w->matrix)));
     }
-    for (int begin = 0; begin < nodes; begin += PANEL) {
+    for (int begin = 0; begin < nodes && !*asked; begin += PANEL) {
         BN_TRY(BN_RUN(w->panel, BN_UPDATE(w->matrix), BN_I32V(begin)));
         BN_TRY(BN_RUN(w->strips, BN_UPDATE(w->matrix), BN_I32V(begin)));
         if (begin + PANEL < nodes)
             BN_TRY(BN_RUN(w->eliminate, BN_UPDATE(w->matrix), BN_I32V(begin)));
-        if (begin % (PANEL * PANELS) == 0)
+        if (begin % (PANEL * PANELS) == 0) {
             BN_TRY(bn_domain_finish(d));
+            *asked = bn_sim_asked_to_end(sim);
+        }
     }
-    for (int begin = (nodes - 1) / PANEL * PANEL; begin >= 0; begin -= PANEL) {
+    for (int begin = (nodes - 1) / PANEL * PANEL; begin >= 0 && !*asked; begin -= PANEL) {
         BN_TRY(BN_RUN(w->substitute, BN_UPDATE(w->matrix), BN_I32V(begin)));
         if (begin % (PANEL * PANELS) == 0)
             BN_TRY(bn_domain_finish(d));

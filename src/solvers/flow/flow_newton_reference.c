@@ -439,7 +439,7 @@ static void eliminate_row(const band *b, size_t pivot, int r)
     }
 }
 
-static bn_status eliminate(flow *s)
+static bn_status eliminate(bn_sim *sim, flow *s, bool *asked)
 {
     const flow_newton *w = &s->newton;
     const size_t nx = s->config.nx, ny = s->config.ny;
@@ -450,10 +450,12 @@ static bn_status eliminate(flow *s)
     set_matrix(s, &b);
     for (size_t at = 0; at < b.nodes; at++)
         *entry(&b, 2, at % nx * (size_t)w->stride[0] + at / nx * (size_t)w->stride[1], right) = -vector(s, 0)[at];
-    for (size_t pivot = 0; pivot + 1 < b.nodes; pivot++)
+    for (size_t pivot = 0; pivot + 1 < b.nodes && !*asked; pivot++) {
         for (int r = 0; r < b.width && pivot + 1 + (size_t)r < b.nodes; r++)
             eliminate_row(&b, pivot, r);
-    for (size_t pivot = b.nodes; pivot-- > 0;) {
+        *asked = bn_sim_asked_to_end(sim);
+    }
+    for (size_t pivot = b.nodes; pivot-- > 0 && !*asked;) {
         const real p0 = *entry(&b, 0, pivot, b.width), p1 = *entry(&b, 1, pivot, b.width),
                    p2 = *entry(&b, 2, pivot, b.width), p3 = *entry(&b, 3, pivot, b.width),
                    scale = 1 / (p0 * p3 - p1 * p2);
