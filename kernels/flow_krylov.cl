@@ -1,6 +1,7 @@
 /* flow_krylov.cl: what Newton's method of `flow` does with vectors, whatever the equations: the Krylov space of GMRES,
  * the walls' share of the preconditioner, elimination in place of both, a step of the state (docs/flow.md,
- * src/solvers/flow/flow_newton.c; F and J are in flow.cl). Vector k of `basis` has PARTS components: of omega, and of T times its weight. */
+ * src/solvers/flow/flow_newton.c; F and J are in flow.cl). Vector k of `basis` has
+ * PARTS components: of omega, and of T times its weight. */
 #define PARTS (1 + HEAT)
 #define VECTOR(k) ((index_t)((k)*PARTS) * PLANE)
 /* Values of the nodes of a side, in `walls`. */
@@ -244,8 +245,8 @@ kernel void flow_newton_rows(global const real *restrict basis, global const int
     band[ENTRY(2 + part, row, slot)] = node[at] & UNKNOWN ? basis[at + VECTOR(1)] : here && part == 1 ? 1 : 0;
 }
 
-/* Elimination goes by panels of PANEL pivots, in three launches: the square of the panel, its columns below and its rows
- * to the right of it, what remains. Every element loses its products in the order of the pivots, so panels do not
+/* Elimination goes by panels of PANEL pivots, in three launches: the square of the panel, its columns below and its
+ * rows to the right of it, what remains. Every element loses its products in the order of the pivots, so panels do not
  * change bits. Below the diagonal remain the factors that rows were subtracted with. */
 #define LOAD_BLOCK(x, row, slot)                                                                    \
     const real x##0 = band[ENTRY(0, row, slot)], x##1 = band[ENTRY(1, row, slot)],                  \
@@ -257,8 +258,8 @@ kernel void flow_newton_rows(global const real *restrict basis, global const int
     own##2 = own##2 - (m##2 * x##0 + m##3 * x##2); \
     own##3 = own##3 - (m##2 * x##1 + m##3 * x##3)
 
-/* The block at (row, slot), of column `column`, less the products of pivots `from` to `to` - 1; `above`: its place in a
- * pivot's row, from the pivot's number. With `factor`, times the inverse of the pivot of its own column. */
+/* The block at (row, slot), of column `column`, less the products of pivots `from` to `to` - 1. With `factor`, times
+ * the inverse of the pivot of its own column. */
 static inline void reduce_block(global real *band, int row, int slot, int column, int from, int to, int factor)
 {
     real own0 = band[ENTRY(0, row, slot)], own1 = band[ENTRY(1, row, slot)];
