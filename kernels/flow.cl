@@ -432,6 +432,7 @@ static inline real vorticity_change(global const real *w, global const real *psi
     return n & NODE_OUTFLOW ? -(convective_outflow(side, u, v) * (w[at] - w[at + INNER(side)])) : 0;
 }
 
+#if HEAT
 /* The same for the temperature, where s says that it is an unknown. */
 static inline real heat_change(global const real *T, global const real *psi, index_t at, int n, int s, int inner_x,
                                int inner_y, real u, real v, real scale)
@@ -443,6 +444,7 @@ static inline real heat_change(global const real *T, global const real *psi, ind
     const real change = conduction - DT * convection(T, psi, at, n, inner_x, inner_y, u, v, u, v);
     return n & NODE_OUTFLOW ? change - convective_outflow(side, u, v) * (T[at] - T[at + INNER(side)]) : change;
 }
+#endif
 
 /* Velocities from psi, F into vector 0. Partial sums: those of flow_wall_vorticity in `sums`, |F|^2 in `norms`. */
 kernel void flow_newton_residual(global const real *restrict psi, global const real *restrict omega,
@@ -478,6 +480,8 @@ kernel void flow_newton_residual(global const real *restrict psi, global const r
         basis[at + PLANE] = weighed;
         heats[lane] += heat * heat;
         sum = sum + weighed * weighed;
+#else
+        (void)stencil, (void)weight;
 #endif
         all[lane] += sum;
     }
@@ -518,6 +522,8 @@ kernel void flow_newton_vorticity_source(global const real *restrict basis, glob
         } else {
 #if HEAT
             value = value - (DT * BUOYANCY) * (PER_2H_X * (d_heat[at + 1] - d_heat[at - 1]));
+#else
+            (void)d_heat;
 #endif
             value = per_nu * value;
         }
@@ -571,6 +577,8 @@ kernel void flow_newton_jacobian(global const real *restrict omega, global const
             heat = heat - d_out * (T[at] - T[at + INNER(side)]);
     }
     basis[at + VECTOR(k) + PLANE] = weight * heat;
+#else
+    (void)T, (void)stencil, (void)weight;
 #endif
 }
 #endif

@@ -1,6 +1,7 @@
 /* flow_krylov.cl: what Newton's method of `flow` does with vectors, whatever the equations: the Krylov space of GMRES,
- * the walls' share of the preconditioner, a step of the state (docs/flow.md, src/solvers/flow/flow_newton.c; F and J
- * are in flow.cl). Vector k of `basis` has PARTS components: of omega, and of T times its weight. */
+ * the walls' share of the preconditioner, elimination in place of both, a step of the state (docs/flow.md,
+ * src/solvers/flow/flow_newton.c; F and J are in flow.cl). Vector k of `basis` has
+ * PARTS components: of omega, and of T times its weight. */
 #define PARTS (1 + HEAT)
 #define VECTOR(k) ((index_t)((k)*PARTS) * PLANE)
 /* Values of the nodes of a side, in `walls`. */
@@ -192,3 +193,183 @@ kernel void flow_newton_predict(global real *restrict omega, global real *restri
         T_before[at] = back ? t_before : t;
     }
 }
+
+/* ------------------------------------------------------------------------------------------- elimination in a band
+ *
+ * J with psi as unknowns, too: two rows a node, A d_psi - area d_omega = 0 and J d = -F, in 2 x 2 blocks (psi first).
+ * Nodes are numbered along the shorter side first, so that the 3 x 3 around a node lie within BAND of its own number.
+ * band: element e of the blocks of a row side by side, of the columns BAND before to BAND after; behind them, in the
+ * first column of a block, the right-hand side, in the second one the solution. */
+#if BAND > 0
+#define NODES (GNX * GNY)
+#define RIGHT (2 * BAND + 1)
+#define NUMBER(i, j) ((i)*STRIDE_X + (j)*STRIDE_Y)
+#define ENTRY(e, row, slot) (((long)(e)*NODES + (row)) * (RIGHT + 1) + (slot))
+
+/* One of the unknowns (part 0: psi, 1: omega) 1 on every third node along x and y, so that a row of J sees one of them.
+ */
+kernel void flow_newton_unit(int colour, int part, global real *restrict d_omega, global real *restrict d_psi)
+{
+    CELL(i, j);
+    const real one = i % 3 + 3 * (j % 3) == colour ? 1 : 0;
+    d_omega[AT(i, j)] = part == 1 ? one : 0;
+    d_psi[AT(i, j)] = part == 0 ? one : 0;
+}
+
+/* What the rows of a node say of them, from vector 1 = J times them; and the right-hand side, from vector 0 = F. What
+ * is given does not change. */
+kernel void flow_newton_rows(global const real *restrict basis, global const int *restrict node,
+                             global const uchar *restrict stencil, int colour, int part, real kx, real ky,
+                             global real *restrict band)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    const int s = stencil[at], row = NUMBER(i, j);
+    const int di = (colour % 3 - i % 3 + 4) % 3 - 1, dj = (colour / 3 - j % 3 + 4) % 3 - 1;
+    const int here = di == 0 && dj == 0, slot = BAND + NUMBER(di, dj);
+    if (colour == 0 && part == 0)
+        band[ENTRY(2, row, RIGHT)] = -basis[at];
+    if (i + di < 0 || i + di >= GNX || j + dj < 0 || j + dj >= GNY)
+        return;
+    const real west = stencil_face(kx, s, 0, 2), east = stencil_face(kx, s, 1, 3);
+    const real south = stencil_face(ky, s, 0, 1), north = stencil_face(ky, s, 2, 3);
+    real of_psi = here && part == 0 ? 1 : 0;
+    if (s && part == 0)
+        of_psi = here              ? (west + east) + (south + north)
+                 : dj == 0         ? -(di < 0 ? west : east)
+                 : di == 0         ? -(dj < 0 ? south : north)
+                                   : 0;
+    else if (s)
+        of_psi = here ? -(REAL(0.25) * (real)((s & 1) + (s >> 1 & 1) + (s >> 2 & 1) + (s >> 3 & 1))) : 0;
+    band[ENTRY(part, row, slot)] = of_psi;
+    band[ENTRY(2 + part, row, slot)] = node[at] & UNKNOWN ? basis[at + VECTOR(1)] : here && part == 1 ? 1 : 0;
+}
+
+/* Elimination goes by panels of PANEL pivots, in three launches: the square of the panel, its columns below and its
+ * rows to the right of it, what remains. Every element loses its products in the order of the pivots, so panels do not
+ * change bits. Below the diagonal remain the factors that rows were subtracted with. */
+#define LOAD_BLOCK(x, row, slot)                                                                    \
+    const real x##0 = band[ENTRY(0, row, slot)], x##1 = band[ENTRY(1, row, slot)],                  \
+               x##2 = band[ENTRY(2, row, slot)], x##3 = band[ENTRY(3, row, slot)]
+/* own -= m x, of 2 x 2 blocks. */
+#define SUBTRACT_BLOCKS(own, m, x)                 \
+    own##0 = own##0 - (m##0 * x##0 + m##1 * x##2); \
+    own##1 = own##1 - (m##0 * x##1 + m##1 * x##3); \
+    own##2 = own##2 - (m##2 * x##0 + m##3 * x##2); \
+    own##3 = own##3 - (m##2 * x##1 + m##3 * x##3)
+
+/* The block at (row, slot), of column `column`, less the products of pivots `from` to `to` - 1. With `factor`, times
+ * the inverse of the pivot of its own column. */
+static inline void reduce_block(global real *band, int row, int slot, int column, int from, int to, int factor)
+{
+    real own0 = band[ENTRY(0, row, slot)], own1 = band[ENTRY(1, row, slot)];
+    real own2 = band[ENTRY(2, row, slot)], own3 = band[ENTRY(3, row, slot)];
+    for (int k = from; k < to; k++) {
+        const int upper = slot == RIGHT ? RIGHT : BAND + column - k;
+        LOAD_BLOCK(m, row, BAND + k - row);
+        LOAD_BLOCK(x, k, upper);
+        SUBTRACT_BLOCKS(own, m, x);
+    }
+    if (factor) {
+        LOAD_BLOCK(p, column, BAND);
+        const real scale = 1 / (p0 * p3 - p1 * p2), a0 = own0, a2 = own2;
+        own0 = scale * (a0 * p3 - own1 * p2);
+        own1 = scale * (own1 * p0 - a0 * p1);
+        own2 = scale * (a2 * p3 - own3 * p2);
+        own3 = scale * (own3 * p0 - a2 * p1);
+    }
+    band[ENTRY(0, row, slot)] = own0;
+    band[ENTRY(1, row, slot)] = own1;
+    band[ENTRY(2, row, slot)] = own2;
+    band[ENTRY(3, row, slot)] = own3;
+}
+
+/* The square of the panel from pivot `begin` on: in turn a row of it and the column below. */
+kernel void flow_newton_panel(global real *band, int begin)
+{
+    const int lane = (int)get_local_id(0), lanes = (int)get_local_size(0), end = min(begin + PANEL, NODES);
+    ROLLED
+    for (int k = begin; k < end; k++) {
+        for (int other = k + lane; other < end && other <= k + BAND; other += lanes)
+            reduce_block(band, k, BAND + other - k, other, max(begin, other - BAND), k, 0);
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        for (int other = k + 1 + lane; other < end && other <= k + BAND; other += lanes)
+            reduce_block(band, other, BAND + k - other, k, max(begin, other - BAND), k, 1);
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    }
+}
+
+/* A column of its rows to the right, the last one that of the right-hand side, or a row of its columns below. */
+kernel void flow_newton_strips(global real *band, int begin)
+{
+    CELL(i, j);
+    const int end = min(begin + PANEL, NODES);
+    for (int id = j * NX + i; id < 2 * BAND + 1; id += NX * NY) {
+        const int other = id < BAND ? end + id : end + id - BAND;
+        for (int k = begin; k < end; k++) {
+            if (id == 2 * BAND)
+                reduce_block(band, k, RIGHT, 0, max(begin, k - BAND), k, 0);
+            else if (other < NODES && other <= k + BAND && id < BAND)
+                reduce_block(band, k, BAND + other - k, other, max(begin, other - BAND), k, 0);
+            else if (other < NODES && other <= k + BAND)
+                reduce_block(band, other, BAND + k - other, k, max(begin, other - BAND), k, 1);
+        }
+    }
+}
+
+kernel void flow_newton_eliminate(global real *band, int begin)
+{
+    CELL(i, j);
+    const int end = begin + PANEL;
+    for (int id = j * NX + i; id < BAND * (BAND + 1); id += NX * NY) {
+        const int row = end + id / (BAND + 1), c = id % (BAND + 1), column = end + c;
+        if (row >= NODES)
+            continue;
+        if (c == BAND)
+            reduce_block(band, row, RIGHT, 0, max(begin, row - BAND), end, 0);
+        else if (column < NODES)
+            reduce_block(band, row, BAND + column - row, column, max(begin, max(row, column) - BAND), end, 0);
+    }
+}
+
+/* The solution at the nodes of a panel, which every work-item finds for itself, and the right-hand sides of the rows
+ * before less its share. */
+kernel void flow_newton_substitute(global real *band, int begin)
+{
+    real x[2 * PANEL];
+    const int end = min(begin + PANEL, NODES);
+    for (int k = end - 1; k >= begin; k--) {
+        LOAD_BLOCK(p, k, BAND);
+        const real scale = 1 / (p0 * p3 - p1 * p2);
+        real y0 = band[ENTRY(0, k, RIGHT)], y1 = band[ENTRY(2, k, RIGHT)];
+        for (int c = end - 1; c > k; c--) {
+            if (c > k + BAND)
+                continue;
+            LOAD_BLOCK(a, k, BAND + c - k);
+            y0 = y0 - (a0 * x[2 * (c - begin)] + a1 * x[2 * (c - begin) + 1]);
+            y1 = y1 - (a2 * x[2 * (c - begin)] + a3 * x[2 * (c - begin) + 1]);
+        }
+        x[2 * (k - begin)] = scale * (p3 * y0 - p1 * y1);
+        x[2 * (k - begin) + 1] = scale * (p0 * y1 - p2 * y0);
+    }
+    for (int r = (int)get_local_id(0); r < BAND && r < begin; r += (int)get_local_size(0)) {
+        const int row = begin - 1 - r;
+        real y0 = band[ENTRY(0, row, RIGHT)], y1 = band[ENTRY(2, row, RIGHT)];
+        for (int c = min(end - 1, row + BAND); c >= begin; c--) {
+            LOAD_BLOCK(a, row, BAND + c - row);
+            y0 = y0 - (a0 * x[2 * (c - begin)] + a1 * x[2 * (c - begin) + 1]);
+            y1 = y1 - (a2 * x[2 * (c - begin)] + a3 * x[2 * (c - begin) + 1]);
+        }
+        band[ENTRY(0, row, RIGHT)] = y0;
+        band[ENTRY(2, row, RIGHT)] = y1;
+    }
+    for (int k = begin + (int)get_local_id(0); k < end; k += (int)get_local_size(0))
+        band[ENTRY(3, k, RIGHT)] = x[2 * (k - begin) + 1];
+}
+
+kernel void flow_newton_solution(global const real *restrict band, global real *restrict d_omega)
+{
+    CELL(i, j);
+    d_omega[AT(i, j)] = band[ENTRY(3, NUMBER(i, j), RIGHT)];
+}
+#endif

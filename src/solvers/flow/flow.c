@@ -125,6 +125,10 @@ static const bn_key schema[] = {
               "than this share per length / speed; 0: runs on" },
     { .name = "solver.steady", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_STEADY), .def_text = "march",
       .help = "steps in time, or Newton's method on the steady equations, which ends at steady_tolerance" },
+    { .name = "solver.newton_solver", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_NEWTON_SOLVERS),
+      .def_text = "gmres", .only = "solver.steady=newton",
+      .help = "of its linear systems: GMRES, preconditioned, or elimination, whose time grows with the fourth power of "
+              "the nodes along a side and hardly with the Reynolds number" },
     { .name = "solver.krylov_vectors", .type = BN_KEY_INT, .def = 250, .min = 8, .max = FLOW_NEWTON_COLUMN - 2,
       .only = "solver.steady=newton",
       .help = "most fields, of vorticity and of temperature, that a linear solve keeps: fewer take less memory" },

@@ -23,7 +23,9 @@
 #define FLOW_POISSON_METHODS(X) FLOW_DIFFUSION_METHODS(X) X(FLOW_MULTIGRID, "multigrid")
 #define FLOW_LAUNCHES(X) X(FLOW_LAUNCHES_AUTO, "auto") X(FLOW_LAUNCHES_ONE, "one") X(FLOW_LAUNCHES_SEVERAL, "several")
 #define FLOW_STEADY(X) X(FLOW_MARCH, "march") X(FLOW_NEWTON, "newton")
+#define FLOW_NEWTON_SOLVERS(X) X(FLOW_GMRES, "gmres") X(FLOW_DIRECT, "direct")
 enum { FLOW_STEADY(BN_CHOICE_ENUM) };
+enum { FLOW_NEWTON_SOLVERS(BN_CHOICE_ENUM) };
 enum { FLOW_LAUNCHES(BN_CHOICE_ENUM) };
 enum { FLOW_SIDE_NAMES(BN_CHOICE_ENUM) FLOW_SIDES };
 typedef enum flow_kind { FLOW_KINDS(BN_CHOICE_ENUM) } flow_kind;
@@ -55,6 +57,8 @@ typedef enum flow_system { FLOW_PSI, FLOW_OMEGA, FLOW_HEAT, FLOW_SYSTEMS } flow_
     X(BODY_NUMBER, 1048576, "times the number of the body with fluid all around, from 1")
 #define FLOW_CODE(name, value, meaning) FLOW_##name = (value),
 enum { FLOW_NODE_CODES(FLOW_CODE) };
+/* Where Newton's method has an unknown vorticity. */
+enum { FLOW_NODE_UNKNOWN = FLOW_NODE_OMEGA | FLOW_NODE_WALL | FLOW_NODE_BODY | FLOW_NODE_OUTFLOW };
 
 /* Largest tolerance of linear solves, however fast the flow changes. */
 #define FLOW_LOOSEST 1e-5

@@ -10,16 +10,18 @@ typedef struct quadratic {
     double value, gx, gy, hxx, hyy, hxy;
 } quadratic;
 
-static quadratic fit(const double *f, size_t nx, size_t i, size_t j)
+static bn_status fit(bn_field *field, uint32_t i, uint32_t j, quadratic *q)
 {
-    const double *c = f + j * nx + i;
-    const ptrdiff_t up = (ptrdiff_t)nx;
-    return (quadratic){ c[0],
-                        0.5 * (c[1] - c[-1]),
-                        0.5 * (c[up] - c[-up]),
-                        c[1] - 2 * c[0] + c[-1],
-                        c[up] - 2 * c[0] + c[-up],
-                        0.25 * (c[up + 1] - c[up - 1] - c[-up + 1] + c[-up - 1]) };
+    double f[9];
+    const double *c = f + 4;
+    BN_TRY(bn_field_read_region(field, 0, 1, &(bn_region){ { i - 1, j - 1, 0 }, { 3, 3, 1 } }, BN_AS_DOUBLES, f));
+    *q = (quadratic){ c[0],
+                      0.5 * (c[1] - c[-1]),
+                      0.5 * (c[3] - c[-3]),
+                      c[1] - 2 * c[0] + c[-1],
+                      c[3] - 2 * c[0] + c[-3],
+                      0.25 * (c[4] - c[-2] - c[2] + c[-4]) };
+    return BN_OK;
 }
 
 static double evaluate(const quadratic *q, double dx, double dy)
@@ -37,35 +39,56 @@ static void between_nodes(const quadratic *q, double *dx, double *dy)
         *dx = *dy = 0;
 }
 
-/* The least psi inside, and the largest, which may be the border's. */
-static bn_status measure_vortex(const flow *s, const double *psi, const double *omega, bn_results *results)
+/* The least value inside and the largest of all, with their nodes. */
+typedef struct extrema {
+    uint32_t nx, ny;
+    double low, high;
+    uint32_t low_at[2], high_at[2];
+} extrema;
+
+static bn_status look_for_extrema(void *user, int component, const bn_region *r, const void *values)
 {
-    const size_t nx = s->config.nx, ny = s->config.ny;
-    size_t ci = 1, cj = 1, high = 0;
-    for (size_t at = 0; at < nx * ny; at++) {
-        const size_t i = at % nx, j = at / nx;
-        if (psi[at] > psi[high])
-            high = at;
-        if (i > 0 && j > 0 && i + 1 < nx && j + 1 < ny && psi[at] < psi[cj * nx + ci])
-            ci = i, cj = j;
-    }
-    const quadratic q = fit(psi, nx, ci, cj), w = fit(omega, nx, ci, cj);
-    double dx, dy, highest = psi[high];
+    extrema *e = user;
+    const double *f = values;
+    (void)component;
+    for (uint32_t j = r->first[1]; j < r->first[1] + r->n[1]; j++, f += e->nx)
+        for (uint32_t i = 0; i < e->nx; i++) {
+            if (f[i] > e->high) {
+                e->high = f[i];
+                e->high_at[0] = i, e->high_at[1] = j;
+            }
+            if (f[i] < e->low && i > 0 && j > 0 && i + 1 < e->nx && j + 1 < e->ny) {
+                e->low = f[i];
+                e->low_at[0] = i, e->low_at[1] = j;
+            }
+        }
+    return BN_OK;
+}
+
+/* The least psi inside, and the largest, which may be the border's. */
+static bn_status measure_vortex(const flow *s, bn_results *results)
+{
+    extrema e = { s->config.nx, s->config.ny, HUGE_VAL, -HUGE_VAL, { 1, 1 }, { 0, 0 } };
+    quadratic q, w;
+    double dx, dy;
+    BN_TRY(bn_field_visit(s->fields.psi, BN_AS_DOUBLES, look_for_extrema, &e));
+    BN_TRY(fit(s->fields.psi, e.low_at[0], e.low_at[1], &q));
+    BN_TRY(fit(s->fields.omega, e.low_at[0], e.low_at[1], &w));
     between_nodes(&q, &dx, &dy);
     BN_TRY(bn_result(results, "psi_min", evaluate(&q, dx, dy)));
-    BN_TRY(bn_result(results, "psi_min_x", ((double)ci + dx) * s->config.h[0]));
-    BN_TRY(bn_result(results, "psi_min_y", ((double)cj + dy) * s->config.h[1]));
+    BN_TRY(bn_result(results, "psi_min_x", (e.low_at[0] + dx) * s->config.h[0]));
+    BN_TRY(bn_result(results, "psi_min_y", (e.low_at[1] + dy) * s->config.h[1]));
     BN_TRY(bn_result(results, "omega_at_psi_min", evaluate(&w, dx, dy)));
-    ci = high % nx, cj = high / nx;
+    const uint32_t ci = e.high_at[0], cj = e.high_at[1];
     dx = dy = 0;
-    if (ci > 0 && cj > 0 && ci + 1 < nx && cj + 1 < ny) {
-        const quadratic top = fit(psi, nx, ci, cj);
-        between_nodes(&top, &dx, &dy);
-        highest = evaluate(&top, dx, dy);
+    if (ci > 0 && cj > 0 && ci + 1 < e.nx && cj + 1 < e.ny) {
+        BN_TRY(fit(s->fields.psi, ci, cj, &q));
+        between_nodes(&q, &dx, &dy);
+        e.high = evaluate(&q, dx, dy);
     }
-    BN_TRY(bn_result(results, "psi_max", highest));
-    BN_TRY(bn_result(results, "psi_max_x", ((double)ci + dx) * s->config.h[0]));
-    return bn_result(results, "psi_max_y", ((double)cj + dy) * s->config.h[1]);
+    BN_TRY(bn_result(results, "psi_max", e.high));
+    BN_TRY(bn_result(results, "psi_max_x", (ci + dx) * s->config.h[0]));
+    return bn_result(results, "psi_max_y", (cj + dy) * s->config.h[1]);
 }
 
 /* Extremum of a profile (sign -1: minimum, +1: maximum), between nodes by a parabola; at an end the node itself. */
@@ -94,28 +117,39 @@ static bn_status put_extremum(bn_results *results, const char *name, const char 
     return bn_result(results, place_name, place);
 }
 
+/* Adds a half of what flows across one line of nodes, column or row number `line`, to a profile. */
+static bn_status add_line(const flow *s, bool column, uint32_t line, double *profile, double *velocity)
+{
+    const uint32_t n = column ? s->config.ny : s->config.nx;
+    const bn_region r = { { column ? line : 0, column ? 0 : line, 0 }, { column ? 1 : n, column ? n : 1, 1 } };
+    BN_TRY(bn_field_read_region(s->fields.velocity, column ? 0 : 1, 1, &r, BN_AS_DOUBLES, velocity));
+    for (uint32_t m = 0; m < n; m++)
+        profile[m] += 0.5 * velocity[m];
+    return BN_OK;
+}
+
 /* u along y in the middle of x, and v along x in the middle of y: the mean of two columns where no node lies in the
  * middle. */
-static bn_status measure_profiles(const flow *s, const double *u, const double *v, bn_results *results, double *scratch)
+static bn_status measure_profiles(const flow *s, bn_results *results, double *scratch)
 {
-    const size_t nx = s->config.nx, ny = s->config.ny, most = nx > ny ? nx : ny;
+    const uint32_t nx = s->config.nx, ny = s->config.ny, most = nx > ny ? nx : ny;
     double *place = scratch, *profile = scratch + most;
-    for (size_t j = 0; j < ny; j++) {
-        place[j] = (double)j * s->config.h[1];
-        profile[j] = 0.5 * (u[j * nx + (nx - 1) / 2] + u[j * nx + nx / 2]);
+    for (int column = 1; column >= 0; column--) {
+        const uint32_t n = column ? ny : nx, across = column ? nx : ny;
+        const double h = s->config.h[column ? 1 : 0];
+        for (uint32_t m = 0; m < n; m++) {
+            place[m] = m * h;
+            profile[m] = 0;
+        }
+        BN_TRY(add_line(s, column, (across - 1) / 2, profile, profile + most));
+        BN_TRY(add_line(s, column, across / 2, profile, profile + most));
+        BN_TRY(bn_result_table(
+            results, column ? "centreline-u" : "centreline-v",
+            (const bn_column[]){ { column ? "y" : "x", "m", place }, { column ? "u" : "v", "m s-1", profile } }, 2, n));
+        BN_TRY(put_extremum(results, column ? "u_min" : "v_min", column ? "u_min_y" : "v_min_x", profile, n, h, -1));
+        BN_TRY(put_extremum(results, column ? "u_max" : "v_max", column ? "u_max_y" : "v_max_x", profile, n, h, 1));
     }
-    BN_TRY(bn_result_table(results, "centreline-u",
-                           (const bn_column[]){ { "y", "m", place }, { "u", "m s-1", profile } }, 2, ny));
-    BN_TRY(put_extremum(results, "u_min", "u_min_y", profile, ny, s->config.h[1], -1));
-    BN_TRY(put_extremum(results, "u_max", "u_max_y", profile, ny, s->config.h[1], 1));
-    for (size_t i = 0; i < nx; i++) {
-        place[i] = (double)i * s->config.h[0];
-        profile[i] = 0.5 * (v[(ny - 1) / 2 * nx + i] + v[ny / 2 * nx + i]);
-    }
-    BN_TRY(bn_result_table(results, "centreline-v",
-                           (const bn_column[]){ { "x", "m", place }, { "v", "m s-1", profile } }, 2, nx));
-    BN_TRY(put_extremum(results, "v_min", "v_min_x", profile, nx, s->config.h[0], -1));
-    return put_extremum(results, "v_max", "v_max_x", profile, nx, s->config.h[0], 1);
+    return BN_OK;
 }
 
 /* Weight of node i of n for an integral by trapezoids, in units of the spacing. */
@@ -137,10 +171,10 @@ static bool heated_channel(const flow *s)
            piece[FLOW_BOTTOM].temperature == piece[FLOW_TOP].temperature;
 }
 
-/* -T_x at column i, second order: one-sided at the sides. */
-static double flux_x(const flow *s, const double *T, size_t i, size_t j)
+/* -T_x at node i of a row, second order: one-sided at the sides. */
+static double flux_x(const flow *s, const double *row, size_t i)
 {
-    const double *row = T + j * s->config.nx, h = s->config.h[0];
+    const double h = s->config.h[0];
     if (i == 0)
         return (3 * row[0] - 4 * row[1] + row[2]) / (2 * h);
     if (i + 1 == s->config.nx)
@@ -148,59 +182,100 @@ static double flux_x(const flow *s, const double *T, size_t i, size_t j)
     return (row[i - 1] - row[i + 1]) / (2 * h);
 }
 
-/* Heat through the column x = i h over what conduction alone would carry between the sides: (u T - a T_x) over a
- * (T_left - T_right) / width, meant over the height. */
-static double nusselt(const flow *s, const double *T, const double *u, size_t i)
+/* What is summed over the temperature, row by row. */
+typedef struct heat_sums {
+    double low, high, sum;
+    double *flux, *volume, *heat; /* of each column: u T / a - T_x, u, u T by trapezoids */
+    double *left, *right;         /* of each row: -T_x at the sides */
+} heat_sums;
+
+static void add_row(const flow *s, heat_sums *h, size_t j, const double *T, const double *u)
 {
-    const double drop = s->border.piece[FLOW_LEFT].temperature - s->border.piece[FLOW_RIGHT].temperature;
-    double sum = 0;
-    for (size_t j = 0; j < s->config.ny; j++)
-        sum += trapezoid(j, s->config.ny) *
-               (u[j * s->config.nx + i] * T[j * s->config.nx + i] / s->config.a + flux_x(s, T, i, j));
-    return sum / (s->config.ny - 1) * s->config.size[0] / drop;
+    const size_t nx = s->config.nx;
+    const double weight = trapezoid(j, s->config.ny);
+    for (size_t i = 0; i < nx; i++) {
+        h->low = fmin(h->low, T[i]);
+        h->high = fmax(h->high, T[i]);
+        h->sum += trapezoid(i, nx) * weight * T[i];
+        h->flux[i] += weight * (u[i] * T[i] / s->config.a + flux_x(s, T, i));
+        h->volume[i] += weight * u[i];
+        h->heat[i] += weight * u[i] * T[i];
+    }
+    h->left[j] = flux_x(s, T, 0);
+    h->right[j] = flux_x(s, T, nx - 1);
 }
 
-static bn_status measure_nusselt(const flow *s, const double *T, const double *u, bn_results *results, double *scratch)
+static bn_status add_rows(const flow *s, heat_sums *h)
+{
+    enum { VALUES = 1 << 20 };
+    const uint32_t nx = s->config.nx, most = VALUES / nx + 1;
+    bn_status st = BN_OK;
+    double *T = malloc(2 * (size_t)most * nx * sizeof *T);
+    if (!T)
+        return bn_fail(bn_domain_context(bn_field_domain(s->fields.T)), BN_MEMORY, "no memory for rows of flow");
+    double *u = T + (size_t)most * nx;
+    for (uint32_t j = 0; j < s->config.ny; j += most) {
+        const bn_region r = { { 0, j, 0 }, { nx, s->config.ny - j < most ? s->config.ny - j : most, 1 } };
+        BN_GO(bn_field_read_region(s->fields.T, 0, 1, &r, BN_AS_DOUBLES, T));
+        BN_GO(bn_field_read_region(s->fields.velocity, 0, 1, &r, BN_AS_DOUBLES, u));
+        if (j == 0)
+            h->low = h->high = T[0];
+        for (size_t m = 0; m < r.n[1]; m++)
+            add_row(s, h, j + m, T + m * nx, u + m * nx);
+    }
+out:
+    free(T);
+    return st;
+}
+
+/* Heat through the column x = i h over what conduction alone would carry between the sides: (u T - a T_x) over a
+ * (T_left - T_right) / width, meant over the height. */
+static double nusselt(const flow *s, const heat_sums *h, size_t i)
+{
+    const double drop = s->border.piece[FLOW_LEFT].temperature - s->border.piece[FLOW_RIGHT].temperature;
+    return h->flux[i] / (s->config.ny - 1) * s->config.size[0] / drop;
+}
+
+static bn_status measure_nusselt(const flow *s, heat_sums *h, bn_results *results, double *place)
 {
     const size_t nx = s->config.nx, ny = s->config.ny;
     const double drop = s->border.piece[FLOW_LEFT].temperature - s->border.piece[FLOW_RIGHT].temperature;
-    double mean = 0, *place = scratch, *left = scratch + ny, *right = left + ny;
+    double mean = 0;
     for (size_t i = 0; i < nx; i++)
-        mean += trapezoid(i, nx) * nusselt(s, T, u, i) / (double)(nx - 1);
+        mean += trapezoid(i, nx) * nusselt(s, h, i) / (double)(nx - 1);
     for (size_t j = 0; j < ny; j++) {
         place[j] = (double)j * s->config.h[1];
-        left[j] = flux_x(s, T, 0, j) * s->config.size[0] / drop;
-        right[j] = flux_x(s, T, nx - 1, j) * s->config.size[0] / drop;
+        h->left[j] = h->left[j] * s->config.size[0] / drop;
+        h->right[j] = h->right[j] * s->config.size[0] / drop;
     }
-    BN_TRY(bn_result_table(results, "nusselt",
-                           (const bn_column[]){ { "y", "m", place }, { "left", "", left }, { "right", "", right } }, 3,
-                           ny));
+    BN_TRY(bn_result_table(
+        results, "nusselt",
+        (const bn_column[]){ { "y", "m", place }, { "left", "", h->left }, { "right", "", h->right } }, 3, ny));
     BN_TRY(bn_result(results, "nusselt_mean", mean));
-    BN_TRY(bn_result(results, "nusselt_left", nusselt(s, T, u, 0)));
-    BN_TRY(bn_result(results, "nusselt_right", nusselt(s, T, u, nx - 1)));
-    BN_TRY(bn_result(results, "nusselt_middle", 0.5 * (nusselt(s, T, u, (nx - 1) / 2) + nusselt(s, T, u, nx / 2))));
-    BN_TRY(put_extremum(results, "nusselt_left_max", "nusselt_left_max_y", left, ny, s->config.h[1], 1));
-    return put_extremum(results, "nusselt_left_min", "nusselt_left_min_y", left, ny, s->config.h[1], -1);
+    BN_TRY(bn_result(results, "nusselt_left", nusselt(s, h, 0)));
+    BN_TRY(bn_result(results, "nusselt_right", nusselt(s, h, nx - 1)));
+    BN_TRY(bn_result(results, "nusselt_middle", 0.5 * (nusselt(s, h, (nx - 1) / 2) + nusselt(s, h, nx / 2))));
+    BN_TRY(put_extremum(results, "nusselt_left_max", "nusselt_left_max_y", h->left, ny, s->config.h[1], 1));
+    return put_extremum(results, "nusselt_left_min", "nusselt_left_min_y", h->left, ny, s->config.h[1], -1);
 }
 
 /* Along a channel whose walls have one temperature: bulk temperature T_b = int u T / int u, and the Nusselt number q 2
- * H / (T_wall - T_b) on the hydraulic diameter 2 H, q the mean of -T_n at both walls. */
-static bn_status measure_channel(const flow *s, const double *T, const double *u, bn_results *results, double *scratch)
+ * H / (T_wall - T_b) on the hydraulic diameter 2 H, q the mean of -T_n at both walls, of which `walls` has three rows
+ * each. */
+static bn_status measure_channel(const flow *s, const heat_sums *h, bn_results *results, double *place, double *walls)
 {
-    const size_t nx = s->config.nx, ny = s->config.ny;
-    const double wall = s->border.piece[FLOW_BOTTOM].temperature, h = s->config.h[1];
-    double *place = scratch, *bulk = scratch + nx, *number = bulk + nx;
+    const uint32_t nx = s->config.nx, ny = s->config.ny;
+    const double wall = s->border.piece[FLOW_BOTTOM].temperature, spacing = s->config.h[1];
+    double *bulk = place + nx, *number = bulk + nx;
+    BN_TRY(bn_field_read_region(s->fields.T, 0, 1, &(bn_region){ { 0, 0, 0 }, { nx, 3, 1 } }, BN_AS_DOUBLES, walls));
+    BN_TRY(bn_field_read_region(s->fields.T, 0, 1, &(bn_region){ { 0, ny - 3, 0 }, { nx, 3, 1 } }, BN_AS_DOUBLES,
+                                walls + 3 * (size_t)nx));
     for (size_t i = 0; i < nx; i++) {
-        double volume = 0, heat = 0;
-        for (size_t j = 0; j < ny; j++) {
-            volume += trapezoid(j, ny) * u[j * nx + i];
-            heat += trapezoid(j, ny) * u[j * nx + i] * T[j * nx + i];
-        }
-        const double *b = T + i, *t = T + (ny - 1) * nx + i;
-        const double below = (3 * b[0] - 4 * b[nx] + b[2 * nx]) / (2 * h);
-        const double above = (3 * t[0] - 4 * t[-(ptrdiff_t)nx] + t[-2 * (ptrdiff_t)nx]) / (2 * h);
+        const double *b = walls + i, *t = walls + 5 * (size_t)nx + i;
+        const double below = (3 * b[0] - 4 * b[nx] + b[2 * (size_t)nx]) / (2 * spacing);
+        const double above = (3 * t[0] - 4 * t[-(ptrdiff_t)nx] + t[-2 * (ptrdiff_t)nx]) / (2 * spacing);
         place[i] = (double)i * s->config.h[0];
-        bulk[i] = volume != 0 ? heat / volume : wall;
+        bulk[i] = h->volume[i] != 0 ? h->heat[i] / h->volume[i] : wall;
         number[i] = bulk[i] != wall ? 0.5 * (below + above) * 2 * s->config.size[1] / (wall - bulk[i]) : 0;
     }
     BN_TRY(bn_result_table(
@@ -210,43 +285,36 @@ static bn_status measure_channel(const flow *s, const double *T, const double *u
     return bn_result(results, "nusselt_channel", number[nx - 1 - nx / 10]);
 }
 
-static bn_status measure_heat(const flow *s, const double *T, const double *u, bn_results *results, double *scratch)
+/* scratch: nine rows, in either direction, and 3 nx + 2 ny zeros. */
+static bn_status measure_heat(const flow *s, bn_results *results, double *scratch, double *zeros)
 {
-    double low = T[0], high = T[0], sum = 0;
-    for (size_t j = 0; j < s->config.ny; j++)
-        for (size_t i = 0; i < s->config.nx; i++) {
-            const double t = T[j * s->config.nx + i];
-            low = fmin(low, t);
-            high = fmax(high, t);
-            sum += trapezoid(i, s->config.nx) * trapezoid(j, s->config.ny) * t;
-        }
-    BN_TRY(bn_result(results, "temperature_min", low));
-    BN_TRY(bn_result(results, "temperature_max", high));
-    BN_TRY(bn_result(results, "temperature_mean", sum / ((double)(s->config.nx - 1) * (s->config.ny - 1))));
+    const size_t nx = s->config.nx, ny = s->config.ny;
+    heat_sums h = { .flux = zeros,
+                    .volume = zeros + nx,
+                    .heat = zeros + 2 * nx,
+                    .left = zeros + 3 * nx,
+                    .right = zeros + 3 * nx + ny };
+    BN_TRY(add_rows(s, &h));
+    BN_TRY(bn_result(results, "temperature_min", h.low));
+    BN_TRY(bn_result(results, "temperature_max", h.high));
+    BN_TRY(bn_result(results, "temperature_mean", h.sum / ((double)(nx - 1) * (double)(ny - 1))));
     if (differs(s))
-        BN_TRY(measure_nusselt(s, T, u, results, scratch));
-    return heated_channel(s) ? measure_channel(s, T, u, results, scratch) : BN_OK;
+        BN_TRY(measure_nusselt(s, &h, results, scratch));
+    return heated_channel(s) ? measure_channel(s, &h, results, scratch, scratch + 3 * nx) : BN_OK;
 }
 
 bn_status flow_measure(bn_sim *sim, void *state, bn_results *results)
 {
     const flow *s = state;
-    const size_t points = (size_t)s->config.nx * s->config.ny;
+    const size_t most = s->config.nx > s->config.ny ? s->config.nx : s->config.ny;
     bn_status st = BN_OK;
-    double *values = malloc((5 * points + 3 * ((size_t)s->config.nx + s->config.ny)) * sizeof *values);
+    double *values = calloc(14 * most, sizeof *values);
     if (!values)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the flow");
-    double *psi = values, *omega = psi + points, *velocity = omega + points, *T = velocity + 2 * points,
-           *scratch = T + points;
-    BN_GO(bn_field_get(s->fields.psi, psi, points));
-    BN_GO(bn_field_get(s->fields.omega, omega, points));
-    BN_GO(bn_field_get(s->fields.velocity, velocity, 2 * points));
-    BN_GO(measure_vortex(s, psi, omega, results));
-    BN_GO(measure_profiles(s, velocity, velocity + points, results, scratch));
-    if (s->config.a > 0) {
-        BN_GO(bn_field_get(s->fields.T, T, points));
-        BN_GO(measure_heat(s, T, velocity, results, scratch));
-    }
+    BN_GO(measure_vortex(s, results));
+    BN_GO(measure_profiles(s, results, values));
+    if (s->config.a > 0)
+        BN_GO(measure_heat(s, results, values, values + 9 * most));
     BN_GO(bn_result(results, "cg_residual", s->systems.report[FLOW_PSI].residual));
     BN_GO(bn_result(results, "cg_residual_at_rounding", s->systems.report[FLOW_PSI].state == BN_CG_ROUNDED));
     BN_GO(bn_result(results, "cg_iterations_total", s->systems.total_iterations));

@@ -204,12 +204,12 @@ out:
 static bn_status refine(const flow *s, bn_field *field, const double *coarse, const int32_t *node, double *values)
 {
     const size_t nx = s->config.nx, ny = s->config.ny, coarse_nx = (nx + 1) / 2;
-    const int unknown = FLOW_NODE_OMEGA | FLOW_NODE_WALL | FLOW_NODE_BODY | FLOW_NODE_OUTFLOW;
     BN_TRY(bn_field_get(field, values, nx * ny));
     for (size_t j = 0; j < ny; j++)
         for (size_t i = 0; i < nx; i++) {
             const double *low = coarse + j / 2 * coarse_nx, *high = coarse + (j + 1) / 2 * coarse_nx;
-            if (field == s->fields.T ? s->systems.bits[FLOW_HEAT][j * nx + i] != 0 : (node[j * nx + i] & unknown) != 0)
+            if (field == s->fields.T ? s->systems.bits[FLOW_HEAT][j * nx + i] != 0
+                                     : (node[j * nx + i] & FLOW_NODE_UNKNOWN) != 0)
                 values[j * nx + i] = 0.25 * ((low[i / 2] + low[(i + 1) / 2]) + (high[i / 2] + high[(i + 1) / 2]));
         }
     return bn_field_set(field, values, nx * ny);
@@ -254,7 +254,11 @@ bn_status flow_newton_step(bn_sim *sim, flow *s, const flow_newton_engine *e, bn
     BN_TRY(evaluate(sim, s, e));
     const double norm = norm_of(s);
     const unsigned long long products = w->products;
-    BN_TRY(solve_linear(s, e, norm));
+    BN_TRY(w->band > 0 ? e->eliminate(sim, s, &asked) : solve_linear(s, e, norm));
+    if (asked) {
+        *out = (bn_step){ .unfinished = true };
+        return BN_OK;
+    }
     BN_TRY(search(sim, s, e, norm, &found));
     double residual = residual_of(s);
     choose_forcing(s, norm > 0 ? norm_of(s) / norm : 0, residual);
@@ -303,6 +307,25 @@ static void wall_table(uint32_t nodes, double across, double along, double wall,
     }
 }
 
+/* Vectors of GMRES, or the band of elimination, with nodes numbered along the shorter side first. */
+static bn_status plan_solver(const bn_case *c, flow *s, bn_plan *p)
+{
+    flow_newton *w = &s->newton;
+    const bool along_x = s->config.nx <= s->config.ny;
+    w->basis = (int)bn_case_int(c, "solver.krylov_vectors");
+    if (bn_case_choice(c, "solver.newton_solver") == FLOW_GMRES)
+        return BN_OK;
+    if (s->config.a > 0 || s->border.bodies > 0)
+        (void)bn_case_reject(c, "solver.newton_solver", "\"gmres\"",
+                             "elimination knows no temperature and no body with fluid all around");
+    w->basis = 1; /* F, and a product with J */
+    w->stride[0] = along_x ? 1 : (int)s->config.ny;
+    w->stride[1] = along_x ? (int)s->config.nx : 1;
+    w->band = w->stride[0] + w->stride[1];
+    bn_plan_one_box(p);
+    return bn_plan_needs(p, "elimination");
+}
+
 bn_status flow_newton_plan(const bn_case *c, flow *s, bn_plan *p)
 {
     flow_newton *w = &s->newton;
@@ -310,7 +333,7 @@ bn_status flow_newton_plan(const bn_case *c, flow *s, bn_plan *p)
                           (s->config.a > 0 ? fmin(s->config.nu, s->config.a) : s->config.nu);
     const double wall = s->config.woods ? 3 : 2;
     const uint32_t shorter = s->config.nx < s->config.ny ? s->config.nx : s->config.ny;
-    w->basis = (int)bn_case_int(c, "solver.krylov_vectors");
+    BN_TRY(plan_solver(c, s, p));
     w->grids = (int)bn_case_int(c, "solver.coarse_grids");
     if (w->grids > 0 &&
         ((((s->config.nx - 1) | (s->config.ny - 1)) % (1u << w->grids)) != 0 || (shorter - 1) >> w->grids < 8))
@@ -333,7 +356,8 @@ bn_status flow_newton_plan(const bn_case *c, flow *s, bn_plan *p)
     if (bn_case_real(c, "stop.time") > 0)
         (void)bn_case_reject(c, "stop.time", "leave it out, or take solver.steady = \"march\"",
                              "solver.steady = \"newton\" has no time: its steps are iterations");
-    BN_TRY(bn_plan_note(p, "Krylov vectors at most", w->basis, ""));
+    if (w->band == 0)
+        BN_TRY(bn_plan_note(p, "Krylov vectors at most", w->basis, ""));
     BN_TRY(bn_plan_note(p, "viscosity of the start over that of the case", w->scale, ""));
     if (bn_plan_only_counts(p, (double)s->config.nx * s->config.ny))
         return BN_OK;
@@ -353,14 +377,17 @@ bn_status flow_newton_plan_fields(const flow *s, bn_plan *p)
 {
     const bool heat = s->config.a > 0;
     const int vectors = (heat ? 2 : 1) * (s->newton.basis + 1);
+    const int others = OTHER_FIELDS + (s->newton.band > 0 ? 4 * s->newton.band : 0);
     bn_grid coarser = { .dims = 2, .n = { s->config.nx, s->config.ny, 1 }, .h = { 1, 1, 1 }, .nodes = true };
     for (int k = 0; k < s->newton.grids; k++) {
         coarser.n[0] = (coarser.n[0] + 1) / 2;
         coarser.n[1] = (coarser.n[1] + 1) / 2;
-        for (int field = 0; field < vectors + OTHER_FIELDS; field++)
+        for (int field = 0; field < vectors + others; field++)
             BN_TRY(bn_plan_more_memory(p, &coarser, BN_T_REAL, false));
     }
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "krylov", "", BN_T_REAL, vectors, 0 }));
+    if (s->newton.band > 0)
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "matrix", "", BN_T_REAL, 8 * (s->newton.band + 1), 0 }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "omega_change", "s-1", BN_T_REAL, 1, 0 }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "omega_before", "s-1", BN_T_REAL, 1, BN_STATE }));
     if (heat) {
@@ -376,6 +403,8 @@ void flow_newton_init(bn_sim *sim, flow *s)
     w->vectors = bn_sim_field(sim, "krylov");
     w->d_omega = bn_sim_field(sim, "omega_change");
     w->omega_before = bn_sim_field(sim, "omega_before");
+    if (w->band > 0)
+        w->matrix = bn_sim_field(sim, "matrix");
     if (s->config.a > 0) {
         w->d_heat = bn_sim_field(sim, "temperature_change");
         w->T_before = bn_sim_field(sim, "temperature_before");

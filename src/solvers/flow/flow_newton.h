@@ -34,11 +34,15 @@ typedef struct flow_newton_engine {
     /* next = omega + step d_omega, T likewise; swaps them. */
     bn_status (*update)(struct flow *, double step);
     bn_status (*predict)(struct flow *, double further, bool back);
+    /* d_omega, the solution of J d = -F by elimination; there is none if the run is asked to end meanwhile. */
+    bn_status (*eliminate)(bn_sim *, struct flow *, bool *asked);
 } flow_newton_engine;
 
 typedef struct flow_newton {
     bool on;
     int basis;                   /* vectors of a Krylov space at most */
+    int band;                    /* blocks beside the diagonal's for elimination; 0: GMRES */
+    int stride[2];               /* from a node's number to that of the next one along x, y */
     int grids;                   /* coarser ones to come first */
     double weight;               /* of a residual of T against one of omega [s-1 K-1] */
     double scale;                /* viscosity and diffusivity over those of the case */
@@ -49,11 +53,11 @@ typedef struct flow_newton {
     unsigned level_steps;        /* at this viscosity */
     unsigned long long products; /* of J with vectors */
     double *table;               /* of kernel flow_newton_walls: 2 ny entries for the sides along y, then 2 nx */
-    bn_field *vectors, *d_omega, *d_heat, *omega_before, *T_before;
+    bn_field *vectors, *d_omega, *d_heat, *omega_before, *T_before, *matrix;
     /* On a device. */
     bn_program *program; /* of kernels/flow_krylov.cl */
     bn_kernel *residual, *normalise, *walls, *heat_source, *vorticity_source, *poisson, *jacobian, *dots, *column,
-        *project, *combine, *update, *predict;
+        *project, *combine, *update, *predict, *unit, *rows, *panel, *strips, *eliminate, *substitute, *solution;
     bn_partials *norms, *products_of;
     bn_scalars *columns[FLOW_NEWTON_BATCH], *factors, *wall_values;
     bn_device_array *wall_table;

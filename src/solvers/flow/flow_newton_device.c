@@ -4,6 +4,11 @@
 
 /* Work-groups for each block of products of vectors: small grids have few blocks. */
 enum { DOT_LAYERS = 8 };
+/* Kernels of flow_krylov.cl that there are without elimination. */
+enum { OF_GMRES = 8 };
+/* Pivots that are eliminated at once (flow_krylov.cl); so many times between two waits for the device, whose queue has
+ * room for so many launches only. */
+enum { PANEL = 16, PANELS = 256 };
 
 /* Kernels for flow with and without temperature have the same arguments; those of no temperature are not read. */
 static bn_field *heat_or(const flow *s, bn_field *T, bn_field *other) { return s->config.a > 0 ? T : other; }
@@ -21,17 +26,30 @@ bn_status flow_newton_setup(bn_sim *sim, flow *s)
         { "flow_newton_walls", BN_PER_CELL, { .reads = 0.5, .writes = 1, .flops = 0 } },
         { "flow_newton_update", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
         { "flow_newton_predict", BN_PER_CELL, { .reads = 2, .writes = 2, .flops = 3 } },
+        { "flow_newton_unit", BN_PER_CELL, { .reads = 0, .writes = 2, .flops = 0 } },
+        { "flow_newton_rows", BN_PER_CELL, { .reads = 2, .writes = 2, .flops = 5 } },
+        { "flow_newton_panel", BN_ONCE, { 0, 0, 0 } },
+        { "flow_newton_strips", BN_PER_CELL, { 0, 0, 0 } },
+        { "flow_newton_eliminate", BN_PER_CELL, { .reads = 8, .writes = 4, .flops = 16 * PANEL } },
+        { "flow_newton_substitute", BN_ONCE, { 0, 0, 0 } },
+        { "flow_newton_solution", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 0 } },
     };
-    bn_kernel **const of_vectors[] = { &w->normalise, &w->dots,  &w->column, &w->project,
-                                       &w->combine,   &w->walls, &w->update, &w->predict };
+    bn_kernel **const of_vectors[] = { &w->normalise, &w->dots,   &w->column,    &w->project,    &w->combine,
+                                       &w->walls,     &w->update, &w->predict,   &w->unit,       &w->rows,
+                                       &w->panel,     &w->strips, &w->eliminate, &w->substitute, &w->solution };
     const bn_define defines[] = {
         { .name = "HEAT", .kind = BN_DEF_INT, .u.i = s->config.a > 0 },
         { .name = "NODE_WALL", .kind = BN_DEF_INT, .u.i = FLOW_NODE_WALL },
         { .name = "NODE_BODY", .kind = BN_DEF_INT, .u.i = FLOW_NODE_BODY },
         { .name = "NODE_SIDE", .kind = BN_DEF_INT, .u.i = FLOW_NODE_SIDE },
+        { .name = "UNKNOWN", .kind = BN_DEF_INT, .u.i = FLOW_NODE_UNKNOWN },
+        { .name = "BAND", .kind = BN_DEF_INT, .u.i = w->band },
+        { .name = "PANEL", .kind = BN_DEF_INT, .u.i = PANEL },
+        { .name = "STRIDE_X", .kind = BN_DEF_INT, .u.i = w->stride[0] },
+        { .name = "STRIDE_Y", .kind = BN_DEF_INT, .u.i = w->stride[1] },
     };
     BN_TRY(bn_program_build(d, "flow_krylov", defines, sizeof defines / sizeof *defines, &w->program));
-    for (size_t i = 0; i < sizeof descs / sizeof *descs; i++)
+    for (size_t i = 0; i < (w->band > 0 ? sizeof descs / sizeof *descs : OF_GMRES); i++)
         BN_TRY(bn_kernel_find(w->program, &descs[i], of_vectors[i]));
     bn_kernel_layers(w->dots, DOT_LAYERS);
     w->residual = bn_sim_kernel(sim, "flow_newton_residual");
@@ -130,14 +148,21 @@ static bn_status precondition(flow *s, int k)
     return s->border.bodies > 0 ? flow_step_bodies(s, d_psi, w->d_omega, w->d_heat) : BN_OK;
 }
 
-static bn_status orthogonalise(flow *s, int k, int column)
+/* Vector k = J (d_omega, d_psi, d_heat). */
+static bn_status multiply(flow *s, int k)
 {
     flow_newton *w = &s->newton;
-    BN_TRY(BN_RUN(w->jacobian, BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
+    return BN_RUN(w->jacobian, BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
                   BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1), BN_READ(s->fields.velocity, 0),
                   BN_READ(w->d_omega, 1), BN_READ(s->fields.before, 1), BN_READ(heat_or(s, w->d_heat, w->d_omega), 1),
                   BN_READ(s->systems.work[s->config.a > 0 ? FLOW_HEAT : FLOW_PSI].bits, 0), BN_READ(s->fields.node, 0),
-                  BN_UPDATE(w->vectors), BN_I32V(k), BN_REALV(w->scale), BN_REALV(w->weight)));
+                  BN_UPDATE(w->vectors), BN_I32V(k), BN_REALV(w->scale), BN_REALV(w->weight));
+}
+
+static bn_status orthogonalise(flow *s, int k, int column)
+{
+    flow_newton *w = &s->newton;
+    BN_TRY(multiply(s, k));
     BN_TRY(BN_RUN(w->dots, BN_READ(w->vectors, 0), BN_I32V(k), BN_PARTIALS(w->products_of)));
     BN_TRY(BN_RUN(w->column, BN_TOTALS(w->products_of), BN_I32V(k), BN_SCALARS(w->columns[column])));
     return BN_RUN(w->project, BN_UPDATE(w->vectors), BN_SCALARS(w->columns[column]), BN_I32V(k), BN_PARTIALS(w->norms));
@@ -179,6 +204,38 @@ static bn_status predict(flow *s, double further, bool back)
                   BN_UPDATE(heat_or(s, w->T_before, s->fields.rhs)));
 }
 
+static bn_status eliminate(bn_sim *sim, flow *s, bool *asked)
+{
+    flow_newton *w = &s->newton;
+    const int nodes = (int)(s->config.nx * s->config.ny);
+    bn_domain *d = bn_field_domain(w->matrix);
+    BN_TRY(bn_field_zero(w->matrix));
+    for (int i = 0; i < 18; i++) { /* nine colours of psi, then of omega */
+        const int colour = i % 9, part = i / 9;
+        BN_TRY(BN_RUN(w->unit, BN_I32V(colour), BN_I32V(part), BN_WRITE(w->d_omega), BN_WRITE(s->fields.before)));
+        BN_TRY(multiply(s, 1));
+        BN_TRY(BN_RUN(w->rows, BN_READ(w->vectors, 0), BN_READ(s->fields.node, 0),
+                      BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(colour), BN_I32V(part),
+                      BN_REALV(s->k.per_h2_x), BN_REALV(s->k.per_h2_y), BN_UPDATE(w->matrix)));
+    }
+    for (int begin = 0; begin < nodes && !*asked; begin += PANEL) {
+        BN_TRY(BN_RUN(w->panel, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        BN_TRY(BN_RUN(w->strips, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        if (begin + PANEL < nodes)
+            BN_TRY(BN_RUN(w->eliminate, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        if (begin % (PANEL * PANELS) == 0) {
+            BN_TRY(bn_domain_finish(d));
+            *asked = bn_sim_asked_to_end(sim);
+        }
+    }
+    for (int begin = (nodes - 1) / PANEL * PANEL; begin >= 0 && !*asked; begin -= PANEL) {
+        BN_TRY(BN_RUN(w->substitute, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        if (begin % (PANEL * PANELS) == 0)
+            BN_TRY(bn_domain_finish(d));
+    }
+    return BN_RUN(w->solution, BN_READ(w->matrix, 0), BN_WRITE(w->d_omega));
+}
+
 const flow_newton_engine flow_newton_device = {
     .solve_psi = solve_psi,
     .residual = residual,
@@ -189,4 +246,5 @@ const flow_newton_engine flow_newton_device = {
     .combine = combine,
     .update = update,
     .predict = predict,
+    .eliminate = eliminate,
 };

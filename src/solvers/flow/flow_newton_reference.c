@@ -360,6 +360,120 @@ static bn_status predict(flow *s, double further, bool back)
     return BN_OK;
 }
 
+/* Elimination in a band, in 2 x 2 blocks: flow_krylov.cl has the matrix. */
+typedef struct band {
+    real *values;
+    int width;
+    size_t nodes;
+} band;
+
+/* The four elements of a block. */
+static real *entry(const band *b, int e, size_t row, int slot)
+{
+    return b->values + ((size_t)e * b->nodes + row) * (size_t)(2 * b->width + 2) + (size_t)slot;
+}
+
+/* What the rows of node (i, j) say of the unknowns `part` of a colour, from J times them. */
+static void set_rows(const flow *s, const band *b, size_t i, size_t j, int colour, int part)
+{
+    const constants *k = constants_of(s);
+    const int *stride = s->newton.stride;
+    const size_t at = j * s->config.nx + i, row = i * (size_t)stride[0] + j * (size_t)stride[1];
+    const int di = (colour % 3 - (int)(i % 3) + 4) % 3 - 1, dj = (colour / 3 - (int)(j % 3) + 4) % 3 - 1;
+    const bool here = di == 0 && dj == 0;
+    const int slot = b->width + di * stride[0] + dj * stride[1];
+    const unsigned bits = s->systems.bits[FLOW_PSI][at];
+    const int32_t *node = bn_field_host(s->fields.node);
+    real face[4], of_psi = here && part == 0 ? 1 : 0;
+    if ((di < 0 && i == 0) || (di > 0 && i + 1 == s->config.nx) || (dj < 0 && j == 0) ||
+        (dj > 0 && j + 1 == s->config.ny))
+        return;
+    for (int d = 0; d < 4; d++)
+        face[d] = (d < 2 ? k->per_h2_x : k->per_h2_y) * (real)bn_stencil_face(bits, d);
+    if (bits && part == 0)
+        of_psi = here      ? (face[0] + face[1]) + (face[2] + face[3])
+                 : dj == 0 ? -face[di < 0 ? 0 : 1]
+                 : di == 0 ? -face[dj < 0 ? 2 : 3]
+                           : 0;
+    else if (bits)
+        of_psi = here ? -area(bits) : 0;
+    *entry(b, part, row, slot) = of_psi;
+    *entry(b, 2 + part, row, slot) = node[at] & FLOW_NODE_UNKNOWN ? vector(s, 1)[at] : here && part == 1 ? 1 : 0;
+}
+
+/* The matrix, column by column of J; nodes of a colour are three apart, so that no row sees two of them. */
+static void set_matrix(const flow *s, const band *b)
+{
+    const size_t nx = s->config.nx, ny = s->config.ny;
+    real *d_omega = bn_field_host(s->newton.d_omega), *d_psi = bn_field_host(s->fields.before);
+    for (int c = 0; c < 18; c++) {
+        const int colour = c % 9, part = c / 9;
+        for (size_t at = 0; at < nx * ny; at++) {
+            const real one = at % nx % 3 + 3 * (at / nx % 3) == (size_t)colour ? 1 : 0;
+            d_omega[at] = part == 1 ? one : 0;
+            d_psi[at] = part == 0 ? one : 0;
+        }
+        jacobian(s, vector(s, 1));
+        for (size_t at = 0; at < nx * ny; at++)
+            set_rows(s, b, at % nx, at / nx, colour, part);
+    }
+}
+
+static void eliminate_row(const band *b, size_t pivot, int r)
+{
+    const int width = b->width, below = width - 1 - r;
+    const size_t row = pivot + 1 + (size_t)r;
+    const real p0 = *entry(b, 0, pivot, width), p1 = *entry(b, 1, pivot, width), p2 = *entry(b, 2, pivot, width),
+               p3 = *entry(b, 3, pivot, width), scale = 1 / (p0 * p3 - p1 * p2);
+    const real a0 = *entry(b, 0, row, below), a1 = *entry(b, 1, row, below), a2 = *entry(b, 2, row, below),
+               a3 = *entry(b, 3, row, below);
+    const real m[4] = { scale * (a0 * p3 - a1 * p2), scale * (a1 * p0 - a0 * p1), scale * (a2 * p3 - a3 * p2),
+                        scale * (a3 * p0 - a2 * p1) };
+    for (int e = 0; e < 4; e++) {
+        const real first = m[e & 2], second = m[(e & 2) + 1];
+        const real *upper = entry(b, e & 1, pivot, width + 1), *lower = entry(b, 2 + (e & 1), pivot, width + 1);
+        real *own = entry(b, e, row, width - r), *right = entry(b, e, row, 2 * width + 1);
+        for (int c = 0; c < width; c++)
+            own[c] = own[c] - (first * upper[c] + second * lower[c]);
+        *right = *right - (first * upper[width] + second * lower[width]);
+    }
+}
+
+static bn_status eliminate(bn_sim *sim, flow *s, bool *asked)
+{
+    const flow_newton *w = &s->newton;
+    const size_t nx = s->config.nx, ny = s->config.ny;
+    const band b = { bn_field_host(w->matrix), w->band, nx * ny };
+    const int right = 2 * b.width + 1;
+    real *d_omega = bn_field_host(w->d_omega);
+    BN_TRY(bn_field_zero(w->matrix));
+    set_matrix(s, &b);
+    for (size_t at = 0; at < b.nodes; at++)
+        *entry(&b, 2, at % nx * (size_t)w->stride[0] + at / nx * (size_t)w->stride[1], right) = -vector(s, 0)[at];
+    for (size_t pivot = 0; pivot + 1 < b.nodes && !*asked; pivot++) {
+        for (int r = 0; r < b.width && pivot + 1 + (size_t)r < b.nodes; r++)
+            eliminate_row(&b, pivot, r);
+        *asked = bn_sim_asked_to_end(sim);
+    }
+    for (size_t pivot = b.nodes; pivot-- > 0 && !*asked;) {
+        const real p0 = *entry(&b, 0, pivot, b.width), p1 = *entry(&b, 1, pivot, b.width),
+                   p2 = *entry(&b, 2, pivot, b.width), p3 = *entry(&b, 3, pivot, b.width),
+                   scale = 1 / (p0 * p3 - p1 * p2);
+        const real y0 = *entry(&b, 0, pivot, right), y1 = *entry(&b, 2, pivot, right);
+        const real x0 = scale * (p3 * y0 - p1 * y1), x1 = scale * (p0 * y1 - p2 * y0);
+        for (size_t r = 0; r < (size_t)b.width && r < pivot; r++)
+            for (int e = 0; e < 4; e += 2) {
+                real *y = entry(&b, e, pivot - 1 - r, right);
+                const int slot = b.width + 1 + (int)r;
+                *y = *y - (*entry(&b, e, pivot - 1 - r, slot) * x0 + *entry(&b, e + 1, pivot - 1 - r, slot) * x1);
+            }
+        *entry(&b, 3, pivot, right) = x1;
+    }
+    for (size_t at = 0; at < b.nodes; at++)
+        d_omega[at] = *entry(&b, 3, at % nx * (size_t)w->stride[0] + at / nx * (size_t)w->stride[1], right);
+    return BN_OK;
+}
+
 const flow_newton_engine BN_PRECISE(flow_newton) = {
     .solve_psi = solve_psi,
     .residual = residual,
@@ -370,4 +484,5 @@ const flow_newton_engine BN_PRECISE(flow_newton) = {
     .combine = combine,
     .update = update,
     .predict = predict,
+    .eliminate = eliminate,
 };
