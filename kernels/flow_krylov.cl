@@ -264,6 +264,7 @@ static inline void reduce_block(global real *band, int row, int slot, int column
 {
     real own0 = band[ENTRY(0, row, slot)], own1 = band[ENTRY(1, row, slot)];
     real own2 = band[ENTRY(2, row, slot)], own3 = band[ENTRY(3, row, slot)];
+    ROLLED
     for (int k = from; k < to; k++) {
         const int upper = slot == RIGHT ? RIGHT : BAND + column - k;
         LOAD_BLOCK(m, row, BAND + k - row);
@@ -284,18 +285,56 @@ static inline void reduce_block(global real *band, int row, int slot, int column
     band[ENTRY(3, row, slot)] = own3;
 }
 
-/* The square of the panel from pivot `begin` on: in turn a row of it and the column below. */
+/* The square of the panel from pivot `begin` on, in local memory: in turn the column below a pivot, and what is to the
+ * right of it and below. */
+#define SQUARE(e, r, c) square[((e)*PANEL + (r)) * PANEL + (c)]
 kernel void flow_newton_panel(global real *band, int begin)
 {
-    const int lane = (int)get_local_id(0), lanes = (int)get_local_size(0), end = min(begin + PANEL, NODES);
+    local real square[4 * PANEL * PANEL];
+    const int lane = (int)get_local_id(0), lanes = (int)get_local_size(0), size = min(PANEL, NODES - begin);
     ROLLED
-    for (int k = begin; k < end; k++) {
-        for (int other = k + lane; other < end && other <= k + BAND; other += lanes)
-            reduce_block(band, k, BAND + other - k, other, max(begin, other - BAND), k, 0);
-        barrier(CLK_GLOBAL_MEM_FENCE);
-        for (int other = k + 1 + lane; other < end && other <= k + BAND; other += lanes)
-            reduce_block(band, other, BAND + k - other, k, max(begin, other - BAND), k, 1);
-        barrier(CLK_GLOBAL_MEM_FENCE);
+    for (int id = lane; id < size * size; id += lanes) {
+        const int r = id / size, c = id % size;
+        if (abs(r - c) <= BAND) {
+            LOAD_BLOCK(own, begin + r, BAND + c - r);
+            SQUARE(0, r, c) = own0, SQUARE(1, r, c) = own1, SQUARE(2, r, c) = own2, SQUARE(3, r, c) = own3;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ROLLED
+    for (int k = 0; k < size; k++) {
+        const real p0 = SQUARE(0, k, k), p1 = SQUARE(1, k, k), p2 = SQUARE(2, k, k), p3 = SQUARE(3, k, k);
+        const real scale = 1 / (p0 * p3 - p1 * p2);
+        const int rest = min(size, k + BAND + 1) - (k + 1);
+        ROLLED
+        for (int r = k + 1 + lane; r < k + 1 + rest; r += lanes) {
+            const real m0 = SQUARE(0, r, k), m1 = SQUARE(1, r, k), m2 = SQUARE(2, r, k), m3 = SQUARE(3, r, k);
+            SQUARE(0, r, k) = scale * (m0 * p3 - m1 * p2);
+            SQUARE(1, r, k) = scale * (m1 * p0 - m0 * p1);
+            SQUARE(2, r, k) = scale * (m2 * p3 - m3 * p2);
+            SQUARE(3, r, k) = scale * (m3 * p0 - m2 * p1);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        ROLLED
+        for (int id = lane; id < rest * rest; id += lanes) {
+            const int r = k + 1 + id / rest, c = k + 1 + id % rest;
+            real own0 = SQUARE(0, r, c), own1 = SQUARE(1, r, c), own2 = SQUARE(2, r, c), own3 = SQUARE(3, r, c);
+            const real m0 = SQUARE(0, r, k), m1 = SQUARE(1, r, k), m2 = SQUARE(2, r, k), m3 = SQUARE(3, r, k);
+            const real x0 = SQUARE(0, k, c), x1 = SQUARE(1, k, c), x2 = SQUARE(2, k, c), x3 = SQUARE(3, k, c);
+            SUBTRACT_BLOCKS(own, m, x);
+            SQUARE(0, r, c) = own0, SQUARE(1, r, c) = own1, SQUARE(2, r, c) = own2, SQUARE(3, r, c) = own3;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    ROLLED
+    for (int id = lane; id < size * size; id += lanes) {
+        const int r = id / size, c = id % size, row = begin + r, slot = BAND + c - r;
+        if (abs(r - c) <= BAND) {
+            band[ENTRY(0, row, slot)] = SQUARE(0, r, c);
+            band[ENTRY(1, row, slot)] = SQUARE(1, r, c);
+            band[ENTRY(2, row, slot)] = SQUARE(2, r, c);
+            band[ENTRY(3, row, slot)] = SQUARE(3, r, c);
+        }
     }
 }
 
@@ -306,6 +345,7 @@ kernel void flow_newton_strips(global real *band, int begin)
     const int end = min(begin + PANEL, NODES);
     for (int id = j * NX + i; id < 2 * BAND + 1; id += NX * NY) {
         const int other = id < BAND ? end + id : end + id - BAND;
+        ROLLED
         for (int k = begin; k < end; k++) {
             if (id == 2 * BAND)
                 reduce_block(band, k, RIGHT, 0, max(begin, k - BAND), k, 0);
@@ -332,39 +372,48 @@ kernel void flow_newton_eliminate(global real *band, int begin)
     }
 }
 
-/* The solution at the nodes of a panel, which every work-item finds for itself, and the right-hand sides of the rows
- * before less its share. */
+/* The solution at the nodes of a panel, from its last pivot up, and the right-hand sides of the rows before less its
+ * share. */
 kernel void flow_newton_substitute(global real *band, int begin)
 {
-    real x[2 * PANEL];
-    const int end = min(begin + PANEL, NODES);
-    for (int k = end - 1; k >= begin; k--) {
-        LOAD_BLOCK(p, k, BAND);
-        const real scale = 1 / (p0 * p3 - p1 * p2);
-        real y0 = band[ENTRY(0, k, RIGHT)], y1 = band[ENTRY(2, k, RIGHT)];
-        for (int c = end - 1; c > k; c--) {
-            if (c > k + BAND)
-                continue;
-            LOAD_BLOCK(a, k, BAND + c - k);
-            y0 = y0 - (a0 * x[2 * (c - begin)] + a1 * x[2 * (c - begin) + 1]);
-            y1 = y1 - (a2 * x[2 * (c - begin)] + a3 * x[2 * (c - begin) + 1]);
+    local real y[2 * PANEL]; /* right-hand sides, then the solution */
+    const int lane = (int)get_local_id(0), lanes = (int)get_local_size(0), size = min(PANEL, NODES - begin);
+    ROLLED
+    for (int r = lane; r < 2 * size; r += lanes)
+        y[r] = band[ENTRY(r % 2 * 2, begin + r / 2, RIGHT)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ROLLED
+    for (int k = size - 1; k >= 0; k--) {
+        LOAD_BLOCK(p, begin + k, BAND);
+        const real scale = 1 / (p0 * p3 - p1 * p2), y0 = y[2 * k], y1 = y[2 * k + 1];
+        const real x0 = scale * (p3 * y0 - p1 * y1), x1 = scale * (p0 * y1 - p2 * y0);
+        ROLLED
+        for (int r = max(k - BAND, 0) + lane; r < k; r += lanes) {
+            LOAD_BLOCK(a, begin + r, BAND + k - r);
+            y[2 * r] = y[2 * r] - (a0 * x0 + a1 * x1);
+            y[2 * r + 1] = y[2 * r + 1] - (a2 * x0 + a3 * x1);
         }
-        x[2 * (k - begin)] = scale * (p3 * y0 - p1 * y1);
-        x[2 * (k - begin) + 1] = scale * (p0 * y1 - p2 * y0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane == 0)
+            y[2 * k] = x0, y[2 * k + 1] = x1;
     }
-    for (int r = (int)get_local_id(0); r < BAND && r < begin; r += (int)get_local_size(0)) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ROLLED
+    for (int r = lane; r < BAND && r < begin; r += lanes) {
         const int row = begin - 1 - r;
         real y0 = band[ENTRY(0, row, RIGHT)], y1 = band[ENTRY(2, row, RIGHT)];
-        for (int c = min(end - 1, row + BAND); c >= begin; c--) {
-            LOAD_BLOCK(a, row, BAND + c - row);
-            y0 = y0 - (a0 * x[2 * (c - begin)] + a1 * x[2 * (c - begin) + 1]);
-            y1 = y1 - (a2 * x[2 * (c - begin)] + a3 * x[2 * (c - begin) + 1]);
+        ROLLED
+        for (int c = min(size - 1, BAND - 1 - r); c >= 0; c--) {
+            LOAD_BLOCK(a, row, BAND + c + 1 + r);
+            y0 = y0 - (a0 * y[2 * c] + a1 * y[2 * c + 1]);
+            y1 = y1 - (a2 * y[2 * c] + a3 * y[2 * c + 1]);
         }
         band[ENTRY(0, row, RIGHT)] = y0;
         band[ENTRY(2, row, RIGHT)] = y1;
     }
-    for (int k = begin + (int)get_local_id(0); k < end; k += (int)get_local_size(0))
-        band[ENTRY(3, k, RIGHT)] = x[2 * (k - begin) + 1];
+    ROLLED
+    for (int k = lane; k < size; k += lanes)
+        band[ENTRY(3, begin + k, RIGHT)] = y[2 * k + 1];
 }
 
 kernel void flow_newton_solution(global const real *restrict band, global real *restrict d_omega)

@@ -277,10 +277,8 @@ bn_status bn_counters_merge(bn_device_array *t)
 static bn_status clear_counters(bn_device_array *t)
 {
     bn_domain *d = t->domain;
-    const cl_uint zero = 0;
     for (size_t m = 0; m < d->local_count; m++)
-        BN_CL(bn_local_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, bn_queue(bn_local_device(d, m)),
-              t->buffer[m]->mem, &zero, sizeof zero, 0, t->buffer[m]->bytes, 0, NULL, NULL);
+        BN_TRY(bn_buffer_fill(t->buffer[m], 0, 0, t->buffer[m]->bytes));
     return BN_OK;
 }
 

@@ -12,21 +12,23 @@ static const cl_uint canary = 0xA5A5A5A5u;
 /* A quiet NaN as float, as double (two words: NaN) and a conspicuous integer. */
 static const cl_uint paint = 0x7fc0beefu;
 
-static bn_status fill_new(bn_buffer *b)
+/* In pieces: NVIDIA's fill of 2 GiB or more hangs, or ends with CL_OUT_OF_RESOURCES at a later call. */
+bn_status bn_buffer_fill(bn_buffer *b, cl_uint word, size_t start, size_t bytes)
 {
-    cl_command_queue queue = bn_queue(b->device);
-    bool debug = bn_context_debug(b->device->ctx);
-    size_t whole = b->bytes / 4 * 4; /* the pattern's size must divide the filled bytes */
-    const cl_uint zero = 0;
-    if (whole > 0)
-        BN_CL(b->device, b->name, clEnqueueFillBuffer, queue, b->mem, debug ? &paint : &zero, 4, 0, whole, 0, NULL,
-              NULL);
-    if (debug) {
-        size_t start = (b->bytes + 3) / 4 * 4;
-        BN_CL(b->device, b->name, clEnqueueFillBuffer, queue, b->mem, &canary, 4, start, BN_CANARY_BYTES, 0, NULL,
+    const size_t pattern = (start | bytes) % sizeof word ? 1 : sizeof word, end = start + bytes;
+    for (size_t at = start, piece; at < end; at += piece) {
+        piece = end - at < BN_FILL_BYTES ? end - at : BN_FILL_BYTES;
+        BN_CL(b->device, b->name, clEnqueueFillBuffer, bn_queue(b->device), b->mem, &word, pattern, at, piece, 0, NULL,
               NULL);
     }
     return BN_OK;
+}
+
+static bn_status fill_new(bn_buffer *b)
+{
+    const bool debug = bn_context_debug(b->device->ctx);
+    BN_TRY(bn_buffer_fill(b, debug ? paint : 0, 0, b->bytes / 4 * 4));
+    return debug ? bn_buffer_fill(b, canary, (b->bytes + 3) / 4 * 4, BN_CANARY_BYTES) : BN_OK;
 }
 
 bn_status bn_buffer_create(bn_device *device, bn_buffer **list, const char *name, size_t bytes, bn_buffer **out)

@@ -150,14 +150,11 @@ bn_status bn_field_changed(bn_field *f, int valid)
 bn_status bn_field_clear(bn_field *f)
 {
     bn_domain *d = f->domain;
-    const cl_uint nothing = 0;
     for (size_t b = 0; b < d->box_count; b++) {
         if (!d->boxes[b].device)
             continue;
         if (!bn_context_debug(d->ctx)) { /* halos and padding too: no kernel has to be built for it */
-            const bn_device *device = d->boxes[b].device;
-            BN_CL(device, f->desc.name, clEnqueueFillBuffer, bn_queue(device), f->buffers[b]->mem, &nothing,
-                  f->buffers[b]->bytes % sizeof nothing ? 1 : sizeof nothing, 0, f->buffers[b]->bytes, 0, NULL, NULL);
+            BN_TRY(bn_buffer_fill(f->buffers[b], 0, 0, f->buffers[b]->bytes));
             continue;
         }
         const uint32_t *n = d->boxes[b].n;

@@ -311,17 +311,14 @@ bn_status bn_migration(bn_kernel *k, const bn_arg *args, size_t count)
 {
     bn_domain *d = k->program->domain;
     bn_migrating_particles *t = NULL;
-    const cl_uint zero = 0;
     for (size_t i = 0; i < count; i++)
         t = args[i].kind == &bn_argument_migrating ? args[i].object.other : t;
     if (!t || t->domain != d)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s has no migrating particles, or those of another domain",
                        k->desc->name);
     for (size_t m = 0; m < d->local_count; m++) {
-        const bn_device *device = bn_local_device(d, m);
         t->waiting[m].count = 0;
-        BN_CL(device, t->name, clEnqueueFillBuffer, bn_queue(device), t->buffer[m]->mem, &zero, sizeof zero,
-              HEAD * sizeof zero, t->capacity * sizeof zero, 0, NULL, NULL);
+        BN_TRY(bn_buffer_fill(t->buffer[m], 0, HEAD * sizeof(cl_uint), t->capacity * sizeof(cl_uint)));
     }
     bool under_way = true, pause = false;
     while (under_way) {

@@ -4,6 +4,8 @@
 #include "support.h"
 
 #include "binnacle/binnacle.h"
+#include "device/buffer.h"
+#include "device/device_thread.h"
 #include "device/program_build.h"
 
 #include <stdio.h>
@@ -244,6 +246,38 @@ START_TEST(the_first_failure_is_told_with_its_story)
 }
 END_TEST
 
+static void read_bytes(const bn_buffer *b, size_t at, unsigned char *bytes, size_t count)
+{
+    ck_assert_int_eq(clEnqueueReadBuffer(bn_queue(b->device), b->mem, CL_TRUE, at, count, bytes, 0, NULL, NULL),
+                     CL_SUCCESS);
+}
+
+/* More than is filled at once, painted when it is made; then zeros from an odd place on. */
+START_TEST(long_buffers_are_filled_whole)
+{
+    enum { END = BN_FILL_BYTES + 6 };
+    bn_context *ctx;
+    bn_device *device;
+    bn_buffer *list = NULL, *b;
+    unsigned char found[8];
+    ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
+    ck_assert_int_eq(bn_device_open(ctx, "auto", false, &device), BN_OK);
+    ck_assert_int_eq(bn_buffer_create(device, &list, "a long buffer", END, &b), BN_OK);
+    read_bytes(b, BN_FILL_BYTES - 4, found, 8);
+    ck_assert_mem_eq(found, "\xef\xbe\xc0\x7f\xef\xbe\xc0\x7f", 8);
+    ck_assert_int_eq(bn_buffers_check(list), BN_OK);
+    ck_assert_int_eq(bn_buffer_fill(b, 0, 3, END - 4), BN_OK);
+    read_bytes(b, 0, found, 5);
+    ck_assert_mem_eq(found, "\xef\xbe\xc0\0\0", 5);
+    read_bytes(b, END - 8, found, 7);
+    ck_assert_mem_eq(found, "\0\0\0\0\0\0\0", 7);
+    ck_assert_int_eq(bn_buffers_check(list), BN_OK);
+    bn_buffer_destroy(&b);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
     tcase_add_test(tests, without_platform_it_says_what_to_install);
@@ -253,6 +287,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, peaks_are_kept);
     tcase_add_test(tests, a_build_failure_shows_the_log_with_our_file_and_line);
     tcase_add_test(tests, the_kernel_override);
+    tcase_add_test(tests, long_buffers_are_filled_whole);
     tcase_add_test(tests, the_first_failure_is_told_with_its_story);
 }
 
