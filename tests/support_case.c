@@ -11,25 +11,25 @@ bn_context *ctx;
 void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
 void close_context(void) { bn_context_destroy(&ctx); }
 
-char folder[4096];
+char test_folder[96];
 
 void open_folder(void)
 {
     const char *base = getenv("TMPDIR");
     open_context();
-    snprintf(folder, sizeof folder, "%s/binnacle-test-XXXXXX", base ? base : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(test_folder, sizeof test_folder, "%s/binnacle-test-XXXXXX", base ? base : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(test_folder));
 }
 
 void close_folder(void)
 {
     char command[4200];
-    DIR *d = opendir(folder);
+    DIR *d = opendir(test_folder);
     ck_assert_ptr_nonnull(d);
     for (struct dirent *e; (e = readdir(d)) != NULL;)
         ck_assert_msg(strncmp(e->d_name, ".binnacle-", 10) != 0, "%s was left", e->d_name);
     closedir(d);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    snprintf(command, sizeof command, "rm -rf '%s'", test_folder);
     ck_assert_int_eq(system(command), 0);
     close_context();
 }
@@ -39,7 +39,7 @@ const char *in_folder(const char *name)
     static char paths[4][4400];
     static int turn;
     char *path = paths[turn++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    snprintf(path, sizeof paths[0], "%s/%s", test_folder, name);
     return path;
 }
 

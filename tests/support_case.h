@@ -14,7 +14,7 @@ void close_context(void);
 
 /* The same with a folder of the test's own, which is removed with all in it; temporary files left there are a failure.
  */
-extern char folder[4096];
+extern char test_folder[96];
 void open_folder(void);
 void close_folder(void);
 /* A path in it, valid until the fourth one after it; the same with a text written there. */

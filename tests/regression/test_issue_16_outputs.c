@@ -21,7 +21,7 @@ static void run_file(const char *file, const char *override)
     const char *overrides[] = { override, "case.title=A title", "output.every=1", "output.first=true" };
     OK(bn_case_read(ctx, file, overrides, 4, &c));
     OK(bn_run_case(ctx, c,
-                   &(bn_run_desc){ .out = folder, .reference = true, .quiet = true, .force = true, .steps = 2 }));
+                   &(bn_run_desc){ .out = test_folder, .reference = true, .quiet = true, .force = true, .steps = 2 }));
     bn_case_destroy(&c);
 }
 
@@ -29,7 +29,7 @@ static double attribute(int step, const char *which)
 {
     char group[64];
     double value = (double)NAN;
-    snprintf(name, sizeof name, "%s/fields/fields-%d.h5", folder, step);
+    snprintf(name, sizeof name, "%s/fields/fields-%d.h5", test_folder, step);
     snprintf(group, sizeof group, "/data/%d", step);
     const hid_t file = H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
     ck_assert_msg(file >= 0, "%s", name);
@@ -60,7 +60,7 @@ END_TEST
 static json_t *summary(const char *key)
 {
     json_error_t error;
-    snprintf(name, sizeof name, "%s/summary.json", folder);
+    snprintf(name, sizeof name, "%s/summary.json", test_folder);
     json_t *whole = json_load_file(name, 0, &error);
     ck_assert_msg(whole != NULL, "%s: %s", name, error.text);
     json_t *value = json_incref(json_object_get(whole, key));
@@ -89,7 +89,7 @@ START_TEST(meshes_have_only_numbers_among_their_data)
     char *text;
     size_t bytes, arrays = 0;
     run_file("data/cases/flood/selftest.toml", "output.vtk=true");
-    snprintf(name, sizeof name, "%s/fields/flood-000002.vtu", folder);
+    snprintf(name, sizeof name, "%s/fields/flood-000002.vtu", test_folder);
     OK(bn_file_read(ctx, name, 1 << 24, &text, &bytes));
     ck_assert_ptr_null(strstr(text, "<Array"));
     ck_assert_ptr_nonnull(strstr(text, " title=\"A title\""));

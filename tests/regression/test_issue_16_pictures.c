@@ -26,8 +26,8 @@ static void setup(void)
 {
     open_folder();
     for (int i = 0; i < FRAMES; i++)
-        snprintf(path[i], sizeof path[i], "%s/frame-%d.png", folder, i);
-    snprintf(joined, sizeof joined, "%s/all.png", folder);
+        snprintf(path[i], sizeof path[i], "%s/frame-%d.png", test_folder, i);
+    snprintf(joined, sizeof joined, "%s/all.png", test_folder);
 }
 
 typedef struct image {

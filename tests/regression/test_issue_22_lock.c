@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static bn_case *config;
-static char folder[4096], lock[4200], summary[4200];
+static char lock[4200], summary[4200];
 static void (*meanwhile)(void); /* what others do between the opening of the lock file and the lock */
 
 int flock(int fd, int operation);
@@ -36,36 +36,28 @@ static void write_text(const char *path, const char *text)
     ck_assert_int_eq(fclose(f), 0);
 }
 
-static void open_folder(void)
+static void open_locked(void)
 {
     const bn_embedded *file = bn_embedded_files;
-    open_context();
+    open_folder();
     while (file->name && strcmp(file->name, "selftest/flow.toml") != 0)
         file++;
     ck_assert_ptr_nonnull(file->name);
     OK(bn_case_parse(ctx, file->name, file->text, NULL, 0, &config));
-    snprintf(folder, sizeof folder, "%s/lock-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(lock, sizeof lock, "%s/.binnacle-lock", folder);
-    snprintf(summary, sizeof summary, "%s/summary.json", folder);
+    snprintf(lock, sizeof lock, "%s/.binnacle-lock", test_folder);
+    snprintf(summary, sizeof summary, "%s/summary.json", test_folder);
 }
 
-static void close_folder(void)
+static void close_locked(void)
 {
-    char path[4200];
-    snprintf(path, sizeof path, "%s/case.toml", folder);
-    (void)unlink(path);
-    (void)unlink(lock);
-    (void)unlink(summary);
-    ck_assert_int_eq(rmdir(folder), 0);
     bn_case_destroy(&config);
-    close_context();
+    close_folder();
 }
 
 static bn_output_dir *enter(void)
 {
     bn_output_dir *f;
-    OK(bn_output_dir_open(ctx, folder, config, BN_OUTPUT_DIR_NEW, &f));
+    OK(bn_output_dir_open(ctx, test_folder, config, BN_OUTPUT_DIR_NEW, &f));
     ck_assert_int_eq(access(lock, F_OK), 0);
     return f;
 }
@@ -73,7 +65,7 @@ static bn_output_dir *enter(void)
 static void refused(const char *why)
 {
     bn_output_dir *f;
-    ck_assert_int_eq(bn_output_dir_open(ctx, folder, config, BN_OUTPUT_DIR_NEW, &f), BN_IO);
+    ck_assert_int_eq(bn_output_dir_open(ctx, test_folder, config, BN_OUTPUT_DIR_NEW, &f), BN_IO);
     ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "%s", bn_error_text(ctx));
     bn_error_clear(ctx);
 }
@@ -133,7 +125,7 @@ END_TEST
 START_TEST(a_run_killed_before_its_case_was_written_leaves_the_folder_usable)
 {
     char path[4200];
-    snprintf(path, sizeof path, "%s/.binnacle-1-0.tmp", folder);
+    snprintf(path, sizeof path, "%s/.binnacle-1-0.tmp", test_folder);
     write_text(path, "");
     leave(enter());
     ck_assert_int_ne(access(path, F_OK), 0);
@@ -166,7 +158,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
+    tcase_add_checked_fixture(tests, open_locked, close_locked);
     tcase_add_test(tests, a_lock_is_not_judged_by_its_text);
     tcase_add_test(tests, a_killed_run_leaves_no_lock);
     tcase_add_test(tests, a_run_killed_before_its_case_was_written_leaves_the_folder_usable);

@@ -31,7 +31,7 @@ static bn_sim *start(const bn_embedded *file, bn_case **c)
 static void save(bn_sim *sim, size_t part_bytes)
 {
     bn_checkpoint_writer *s;
-    OK(bn_checkpoint_writer_begin(sim, folder, part_bytes, &s));
+    OK(bn_checkpoint_writer_begin(sim, test_folder, part_bytes, &s));
     OK(bn_checkpoint_writer_write(ctx, s));
     bn_checkpoint_writer_release(&s);
 }
@@ -71,7 +71,7 @@ static void check_fields(bn_sim *sim)
 {
     bn_checkpoint *saved;
     const bn_plan *p = bn_sim_plan(sim);
-    OK(bn_checkpoint_open(ctx, folder, &saved));
+    OK(bn_checkpoint_open(ctx, test_folder, &saved));
     for (size_t i = 0; i < p->field_count; i++) {
         if (!(p->fields[i].role & BN_STATE))
             continue;
@@ -88,7 +88,7 @@ static void check_fields(bn_sim *sim)
 static size_t parts_in_folder(void)
 {
     size_t count = 0;
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(test_folder);
     ck_assert_ptr_nonnull(dir);
     for (struct dirent *e; (e = readdir(dir)) != NULL;)
         count += strstr(e->d_name, ".h5") != NULL;
@@ -122,8 +122,8 @@ START_TEST(boxes_come_back_from_parts_of_any_size)
         }
         bn_sim_destroy(&sim);
         bn_case_destroy(&c);
-        bn_checkpoint_remove(ctx, folder);
-        (void)mkdir(folder, 0777);
+        bn_checkpoint_remove(ctx, test_folder);
+        (void)mkdir(test_folder, 0777);
     }
 }
 END_TEST
@@ -139,13 +139,13 @@ START_TEST(the_one_before_stays_and_no_other)
         if (strcmp(f->name, "selftest/flood.toml") == 0)
             sim = start(f, &c);
     ck_assert_ptr_nonnull(sim);
-    ck_assert(!bn_checkpoint_exists(folder));
-    ck_assert_int_eq(bn_checkpoint_open(ctx, folder, &saved), BN_IO);
+    ck_assert(!bn_checkpoint_exists(test_folder));
+    ck_assert_int_eq(bn_checkpoint_open(ctx, test_folder, &saved), BN_IO);
     bn_error_clear(ctx);
     for (int i = 0; i < 4; i++)
         save(sim, 3000);
-    snprintf(path[0], sizeof path[0], "%s/%s", folder, BN_MANIFEST);
-    snprintf(path[1], sizeof path[1], "%s/%s", folder, BN_MANIFEST_BEFORE);
+    snprintf(path[0], sizeof path[0], "%s/%s", test_folder, BN_MANIFEST);
+    snprintf(path[1], sizeof path[1], "%s/%s", test_folder, BN_MANIFEST_BEFORE);
     for (int i = 0; i < 2; i++) {
         OK(bn_manifest_read(ctx, path[i], &m[i]));
         ck_assert_int_eq((int)m[i].number, 4 - i);
@@ -160,7 +160,7 @@ START_TEST(the_one_before_stays_and_no_other)
 
     /* Without its newest manifest a folder is as the power left it between two renames. */
     ck_assert_int_eq(unlink(path[0]), 0);
-    OK(bn_checkpoint_open(ctx, folder, &saved));
+    OK(bn_checkpoint_open(ctx, test_folder, &saved));
     ck_assert_ptr_nonnull(strstr(bn_checkpoint_path(saved), BN_MANIFEST_BEFORE));
     bn_checkpoint_close(&saved);
     save(sim, 0); /* counts on */
@@ -183,13 +183,13 @@ START_TEST(a_state_that_is_not_finite_is_not_written)
     ck_assert_ptr_nonnull(sim);
     save(sim, 0);
     ((float *)bn_field_host(bn_sim_field(sim, "omega")))[77] = NAN;
-    OK(bn_checkpoint_writer_begin(sim, folder, 0, &s));
+    OK(bn_checkpoint_writer_begin(sim, test_folder, 0, &s));
     ck_assert_int_eq(bn_checkpoint_writer_write(ctx, s), BN_DIVERGED);
     ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "omega is not finite any more (value 77"));
     bn_checkpoint_writer_release(&s);
     bn_error_clear(ctx);
     bn_checkpoint *saved;
-    OK(bn_checkpoint_open(ctx, folder, &saved)); /* the one before */
+    OK(bn_checkpoint_open(ctx, test_folder, &saved)); /* the one before */
     bn_checkpoint_close(&saved);
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
@@ -207,7 +207,7 @@ START_TEST(sha256_knows_its_answers)
     char path[4200], *text = malloc(3000000);
     unsigned long long bytes;
     memset(text, 'a', 3000000);
-    snprintf(path, sizeof path, "%s/a", folder);
+    snprintf(path, sizeof path, "%s/a", test_folder);
     OK(bn_file_write(ctx, path, text, 1000000));
     OK(bn_sha256_file(ctx, path, &bytes, sum));
     ck_assert_uint_eq(bytes, 1000000);

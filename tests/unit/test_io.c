@@ -20,7 +20,7 @@
 static int entries(void)
 {
     int count = 0;
-    DIR *d = opendir(folder);
+    DIR *d = opendir(test_folder);
     ck_assert_ptr_nonnull(d);
     for (struct dirent *e = readdir(d); e; e = readdir(d))
         count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
@@ -153,7 +153,7 @@ START_TEST(test_file_read_limits)
     bn_error_clear(ctx);
     ck_assert_int_eq(bn_file_read(ctx, "/dev/zero", 100000, &data, &bytes), BN_IO);
     bn_error_clear(ctx);
-    ck_assert_int_eq(bn_file_read(ctx, folder, 100, &data, &bytes), BN_IO);
+    ck_assert_int_eq(bn_file_read(ctx, test_folder, 100, &data, &bytes), BN_IO);
     ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), strerror(EISDIR)));
     bn_error_clear(ctx);
     ck_assert_int_eq(bn_file_read(ctx, in_folder("none"), 100, &data, &bytes), BN_IO);

@@ -20,7 +20,7 @@ static char path[4400];
 static void setup(void)
 {
     open_folder();
-    snprintf(path, sizeof path, "%s/a.png", folder);
+    snprintf(path, sizeof path, "%s/a.png", test_folder);
 }
 
 START_TEST(test_label_units)

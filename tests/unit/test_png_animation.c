@@ -23,9 +23,9 @@ static const char *const frames[FRAMES] = { frame_path[0], frame_path[1], frame_
 static void setup(void)
 {
     open_folder();
-    snprintf(path, sizeof path, "%s/all.png", folder);
+    snprintf(path, sizeof path, "%s/all.png", test_folder);
     for (int i = 0; i < FRAMES; i++)
-        snprintf(frame_path[i], sizeof frame_path[i], "%s/frame-%d.png", folder, i);
+        snprintf(frame_path[i], sizeof frame_path[i], "%s/frame-%d.png", test_folder, i);
 }
 
 /* Noise in all three colours, which takes several IDAT chunks; other noise in every frame. */
@@ -155,7 +155,7 @@ START_TEST(test_png_animation_structure)
         check_structure(path, frames, count, 100);
         ck_assert(bn_png_animated(path));
     }
-    ck_assert(!bn_png_animated(frames[0]) && !bn_png_animated(folder) && !bn_png_animated("/nowhere"));
+    ck_assert(!bn_png_animated(frames[0]) && !bn_png_animated(test_folder) && !bn_png_animated("/nowhere"));
     ck_assert_int_eq(bn_png_animate(ctx, path, frames, 2, 0), BN_OK);
     check_structure(path, frames, 2, 1);
     ck_assert_int_eq(bn_png_animate(ctx, path, frames, 2, 100000), BN_OK);
@@ -185,7 +185,7 @@ END_TEST
 /* Nothing but the frames stands in the folder. */
 static void nothing_left(int files)
 {
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(test_folder);
     ck_assert_ptr_nonnull(dir);
     for (struct dirent *e; (e = readdir(dir)) != NULL;)
         files -= e->d_name[0] != '.' || strstr(e->d_name, ".tmp") != NULL;
@@ -310,7 +310,7 @@ START_TEST(test_run_leaves_animations)
     static const char *const names[] = { "psi", "vorticity" };
     char out[4200], name[4300], own[4300], step_path[4][4300];
     const char *steps[4] = { step_path[0], step_path[1], step_path[2], step_path[3] };
-    snprintf(out, sizeof out, "%s/run", folder);
+    snprintf(out, sizeof out, "%s/run", test_folder);
     snprintf(own, sizeof own, "%s/pictures/psi.png", out);
     write_run(out, "output.animation=true", false);
     for (size_t k = 0; k < 2; k++) {

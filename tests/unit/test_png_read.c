@@ -15,7 +15,7 @@ static char path[4400];
 static void setup(void)
 {
     open_folder();
-    snprintf(path, sizeof path, "%s/a.png", folder);
+    snprintf(path, sizeof path, "%s/a.png", test_folder);
 }
 
 /* What a picture of a test is made of. `clear`: one colour (or entry of the palette) is transparent. */
@@ -249,7 +249,7 @@ static void write_claim(uint32_t width, uint32_t height)
 START_TEST(test_png_read_refuses)
 {
     refused(path, "No such file");
-    refused(folder, "directory");
+    refused(test_folder, "directory");
     put_file("", 0);
     refused(path, "not a PNG");
     put_file("GIF89a: another kind of picture", 31);

@@ -359,7 +359,7 @@ START_TEST(test_vtk_foreign_files)
     bn_vtk_image image;
     ck_assert_int_eq(bn_vtk_read(ctx, in_folder("none.vti"), NULL, &image), BN_IO);
     bn_error_clear(ctx);
-    ck_assert_int_eq(bn_vtk_read(ctx, folder, NULL, &image), BN_IO);
+    ck_assert_int_eq(bn_vtk_read(ctx, test_folder, NULL, &image), BN_IO);
 }
 END_TEST
 

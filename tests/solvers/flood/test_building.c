@@ -1,6 +1,6 @@
 /* test_building.c: storeys of `flood`: plans drawn here pixel by pixel, what stairs, openings, sources, drains and
  * walls do to the water, and plans that make no sense. */
-#include "flood_folder.h"
+#include "support_case.h"
 
 #include "binnacle/flood.h"
 
@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Draws a storey as rows of letters: # wall, . floor, s stair, o opening, w source, d drain, x not in the legend. Each
  * letter is a square of `size` pixels. */
@@ -38,7 +37,7 @@ static void draw(int storey, int size, const char *const *rows)
             to[2] = (unsigned char)colour;
         }
     char path[128];
-    snprintf(path, sizeof path, "%s/%d.png", folder, storey);
+    snprintf(path, sizeof path, "%s/%d.png", test_folder, storey);
     png_image image = { .version = PNG_IMAGE_VERSION,
                         .width = (png_uint_32)(nx * size),
                         .height = (png_uint_32)(count * size),
@@ -59,7 +58,7 @@ static char *case_text(int storeys, const char *rest)
     static char text[4096];
     size_t at = (size_t)snprintf(text, sizeof text, "[case]\nsolver='flood'\nprecision='double'\n[plan]\npixel=0.5\n");
     for (int i = 1; i <= storeys; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "[[storey]]\nplan='%s/%d.png'\nheight=%d\n", folder, i,
+        at += (size_t)snprintf(text + at, sizeof text - at, "[[storey]]\nplan='%s/%d.png'\nheight=%d\n", test_folder, i,
                                4 * (i - 1));
     snprintf(text + at, sizeof text - at, "%s%s", legend, rest);
     return text;
@@ -322,7 +321,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_folder, remove_folder);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, a_stair_drains_a_room_as_a_weir_does);
     tcase_add_test(tests, two_storeys_level_out_through_an_opening);
     tcase_add_test(tests, water_is_what_sources_gave_less_what_drains_took);

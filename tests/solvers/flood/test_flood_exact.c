@@ -1,7 +1,7 @@
 /* test_flood_exact.c: numbers that the scheme of flood gives to rounding, step by step, from states that the tests set:
  * dams, supercritical and uniform flow, friction, rain, links, edges at walls; and orders of convergence to smooth
  * exact flows. All on the reference; the device has its bits (test_conformance_flood.c). */
-#include "flood_folder.h"
+#include "support_case.h"
 
 #include "api/field.h"
 #include "sim/solver.h"
@@ -445,9 +445,9 @@ START_TEST(time_steps_follow_fast_flow)
             s.c[at + s.points] = 9 * sin(angle) + 0.001 * (2 * scatter(at, 7) - 1);
         }
         set_fields(&s);
-        OK(bn_sim_save(s.r.sim, folder));
+        OK(bn_sim_save(s.r.sim, test_folder));
         bn_sim_destroy(&s.r.sim);
-        OK(bn_sim_create(ctx, s.r.config, &(bn_sim_desc){ .resume = folder }, &s.r.sim));
+        OK(bn_sim_create(ctx, s.r.config, &(bn_sim_desc){ .resume = test_folder }, &s.r.sim));
         run_on(&s);
         for (size_t at = 0; at < s.points; at++) {
             most = fmax(most, fabs(s.h[at] - 1));
@@ -529,7 +529,7 @@ static state tower(const char *const *meaning, const char *legend, double dt, co
                                    dt, dt, legend);
     for (int k = 0; meaning[k]; k++) {
         char path[128];
-        snprintf(path, sizeof path, "%s/%d.csv", folder, k);
+        snprintf(path, sizeof path, "%s/%d.csv", test_folder, k);
         FILE *f = fopen(path, "w");
         ck_assert_ptr_nonnull(f);
         ck_assert_int_gt(fprintf(f, "meaning,wkt\n%s,\"POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0))\"\n", meaning[k]), 0);
@@ -841,7 +841,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_folder, remove_folder);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, a_dam_breaks_as_its_waves_say);
     tcase_add_test(tests, moving_water_runs_onto_a_dry_floor);
     tcase_add_test(tests, what_comes_from_upstream_is_passed_on);

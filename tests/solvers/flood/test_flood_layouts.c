@@ -1,10 +1,12 @@
 /* test_flood_layouts.c: the study of layouts: every variant against the reference, bit for bit; cells that a file lists
  * in any order against each other and against the grid; the agents' cells. */
-#include "flood_folder.h"
+#include "support_case.h"
 
 #include "run/selftest.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NX = 24, NY = 18, CELLS = NX * NY };
@@ -22,7 +24,7 @@ static void write_floor(const char *name, const size_t *place, double ripple, bo
     static const int dx[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, dy[6] = { 0, 1, 1, 0, -1, -1 };
     char path[200];
     size_t at[CELLS];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", test_folder, name);
     FILE *f = fopen(path, "w");
     ck_assert_ptr_nonnull(f);
     for (size_t k = 0; k < CELLS; k++)
@@ -48,7 +50,7 @@ static void write_floor(const char *name, const size_t *place, double ripple, bo
 static run run_floor(const char *name)
 {
     char file[200];
-    snprintf(file, sizeof file, "grid.file=%s/%s", folder, name);
+    snprintf(file, sizeof file, "grid.file=%s/%s", test_folder, name);
     return RUN("[case]\nsolver='flood_layouts'\nprecision='double'\n[stop]\nsteps=60\n", NULL, file);
 }
 
@@ -142,16 +144,16 @@ START_TEST(one_sided_edges_are_refused)
     char text[400];
     number(rows, false);
     write_floor("broken.csv", rows, 0, true);
-    snprintf(text, sizeof text, "[case]\nsolver='flood_layouts'\n[grid]\nfile='%s/broken.csv'\n", folder);
+    snprintf(text, sizeof text, "[case]\nsolver='flood_layouts'\n[grid]\nfile='%s/broken.csv'\n", test_folder);
     rejected_case(text, BN_CASE, "an edge joins two cells");
-    snprintf(text, sizeof text, "[case]\nsolver='flood_layouts'\n[grid]\nfile='%s/none.csv'\n", folder);
+    snprintf(text, sizeof text, "[case]\nsolver='flood_layouts'\n[grid]\nfile='%s/none.csv'\n", test_folder);
     rejected_case(text, BN_CASE, "there is no such table");
 }
 END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_folder, remove_folder);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, variants_equal_the_reference);
     tcase_add_test(tests, the_order_of_cells_does_not_matter);
     tcase_add_test(tests, listed_cells_equal_the_grid);

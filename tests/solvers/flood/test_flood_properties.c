@@ -1,13 +1,12 @@
 /* test_flood_properties.c: what holds whatever engine computes: images of a case under turning and mirroring, budgets
  * of mass and momentum, friction against a slope, links between storeys in closed form, hazard ratings. All on the
  * reference; the device has its bits (test_conformance_flood.c). */
-#include "flood_folder.h"
+#include "support_case.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define HEAD "[case]\nsolver='flood'\nprecision='double'\n"
 
@@ -164,7 +163,7 @@ static void write_rooms(const char *meaning)
 {
     for (int i = 1; i <= 2; i++) {
         char path[128];
-        snprintf(path, sizeof path, "%s/%d.csv", folder, i);
+        snprintf(path, sizeof path, "%s/%d.csv", test_folder, i);
         FILE *f = fopen(path, "w");
         ck_assert_ptr_nonnull(f);
         ck_assert_int_gt(
@@ -185,7 +184,7 @@ static void level_out(const char *legend, int storey, double level, double time,
              "[grid]\nkind='square'\nspacing=0.25\n[fluid]\ngravity=9.81\n[[storey]]\nplan='%s/1.csv'\n[[storey]]\n"
              "plan='%s/2.csv'\nheight=3\n%s[initial]\nkind='level'\nstorey=%d\nlevel=%.17g\n[time]\ndt_max=%.17g\n"
              "interval=%.17g\n[stop]\ntime=%.17g\n",
-             folder, folder, legend, storey, level, dt, time, time);
+             test_folder, test_folder, legend, storey, level, dt, time, time);
     run r = run_case(text, NULL, (const char *const[]){ NULL });
     const unsigned *n = field_info(&r, "depth")->n;
     double *h = field(&r, "depth", NULL);
@@ -709,7 +708,7 @@ START_TEST(doors_hold_water_if_they_are_closed)
                { "block", "[[legend]]\nname='block'\nkind='floor'\n", true } };
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         char text[1024], path[128];
-        snprintf(path, sizeof path, "%s/1.csv", folder);
+        snprintf(path, sizeof path, "%s/1.csv", test_folder);
         FILE *f = fopen(path, "w");
         ck_assert_ptr_nonnull(f);
         ck_assert_int_gt(
@@ -754,7 +753,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_folder, remove_folder);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, squares_turned_by_a_right_angle);
     tcase_add_test(tests, hexagons_turned_by_half_a_turn);
     tcase_add_test(tests, hexagons_mirrored_across_the_rows);

@@ -1,6 +1,6 @@
 /* test_plans.c: storeys of polygons and ground from files: the same water as from pictures and formulas, coordinates
  * that begin anywhere, and plans that make no sense. */
-#include "flood_folder.h"
+#include "support_case.h"
 
 #include "binnacle/flood.h"
 
@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void write_file(const char *name, const char *text)
 {
     char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", test_folder, name);
     FILE *f = fopen(path, "w");
     ck_assert_ptr_nonnull(f);
     ck_assert_int_eq(fputs(text, f) >= 0 && fclose(f) == 0, 1);
@@ -51,7 +50,7 @@ static void draw_picture(const char *name, const char *const *rows)
     for (int j = 0; j < ny * PIXELS; j++)
         for (int i = 0; i < nx * PIXELS; i++)
             grey[3 * (j * nx * PIXELS + i)] = (unsigned char)rows[j / PIXELS][i / PIXELS];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", test_folder, name);
     png_image image = { .version = PNG_IMAGE_VERSION,
                         .width = (png_uint_32)(nx * PIXELS),
                         .height = (png_uint_32)(ny * PIXELS),
@@ -105,7 +104,7 @@ static const char *house(const char *ending, const char *rest)
              "[case]\nsolver='flood'\nprecision='double'\n[grid]\nspacing=0.23\n[plan]\npixel=0.25\n"
              "[[storey]]\nplan='%s/1.%s'\n[[storey]]\nplan='%s/2.%s'\nheight=3\n%s[initial]\nkind='dry'\n"
              "[stop]\ntime=10\n%s",
-             folder, ending, folder, ending, legend, rest);
+             test_folder, ending, test_folder, ending, legend, rest);
     return text;
 }
 
@@ -182,7 +181,7 @@ START_TEST(walkable_areas_hold_water)
         "[case]\nsolver='flood'\nprecision='double'\n[grid]\nspacing=0.25\n[[storey]]\nplan='%s/1.wkt'\n"
         "[[source]]\nat=[1,5]\nrate=0.2\n[initial]\nkind='dry'\n[stop]\ntime=%g\n";
     char config[512];
-    snprintf(config, sizeof config, text, folder, 40.0);
+    snprintf(config, sizeof config, text, test_folder, 40.0);
     run r = RUN(config, NULL, "case.title=''");
     near(result(&r, "volume"), 8, 1e-11, "rate times time");
     near(result(&r, "wet_area"), 8 * 6 - 0.1 * 5.4, 1.5, "the area of the polygon");
@@ -194,7 +193,7 @@ START_TEST(walkable_areas_hold_water)
     snprintf(config, sizeof config,
              "[case]\nsolver='flood'\nprecision='double'\n[grid]\nspacing=0.25\n[[storey]]\nplan='%s/1.csv'\n"
              "[[legend]]\nname='source'\nkind='source'\nrate=0.2\n[initial]\nkind='dry'\n[stop]\ntime=20\n",
-             folder);
+             test_folder);
     r = RUN(config, NULL, "case.title=''");
     near(result(&r, "volume"), 4, 1e-11, "rate times time");
     near(result(&r, "wet_area"), (4 + 0.5 * 0.56) * 6, 1.5, "west of the wall");
@@ -215,14 +214,14 @@ static void wrong(const char *upper, const char *why)
 
 START_TEST(polygons_that_make_no_sense_are_rejected)
 {
-    char where[160];
+    char where[256];
     snprintf(where, sizeof where,
              "storey 2: %s/2.csv, line 3, shape 2: the meaning \"wal\" is not in the legend; did you mean `wall`?",
-             folder);
+             test_folder);
     wrong(FLOOR "wal,\"POLYGON ((1 1, 2 1, 2 2, 1 1))\"\n", where);
-    snprintf(where, sizeof where, "%s/2.csv, line 3, shape 2 (wall): Self-intersection", folder);
+    snprintf(where, sizeof where, "%s/2.csv, line 3, shape 2 (wall): Self-intersection", test_folder);
     wrong(FLOOR "wall,\"POLYGON ((1 1, 2 1, 1 2, 2 2, 1 1))\"\n", where);
-    ck_assert_ptr_nonnull(strstr(where, folder));
+    ck_assert_ptr_nonnull(strstr(where, test_folder));
     wrong(FLOOR "wall,\"POLYGON ((1 1, 2 1\"\n", "the plan of storey 2");
     wrong(FLOOR "steps,\"POLYGON ((6 1, 7 1, 7 2, 6 1))\"\n",
           "storey 2: the stair of line 3, shape 2 (steps) ends in a wall of storey 1");
@@ -246,7 +245,7 @@ START_TEST(polygons_that_make_no_sense_are_rejected)
     snprintf(text, sizeof text,
              "[case]\nsolver='flood'\n[grid]\norigin=[1,1]\ncells=[9,9]\n[[storey]]\nplan='%s/1.csv'\n"
              "[[legend]]\nname='pipe'\nkind='source'\n",
-             folder);
+             test_folder);
     rejected_case(text, BN_CASE, "the polygons of the plans decide where the grid lies");
     rejected_case(text, BN_CASE, "the plans and grid.spacing decide how many cells there are");
     rejected_case("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere/1.wkt'\n", BN_IO, "/nowhere/1.wkt");
@@ -275,7 +274,7 @@ static const char *ground(const char *rest)
     snprintf(text, sizeof text,
              "[case]\nsolver='flood'\nprecision='double'\n[bed]\nkind='terrain'\nfile='%s/ground.asc'\n"
              "shift=[100,100]\n[grid]\nspacing=0.5\ncells=[20,22]\n[stop]\nsteps=1\n%s",
-             folder, rest);
+             test_folder, rest);
     return text;
 }
 
@@ -327,7 +326,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_folder, remove_folder);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, polygons_and_pictures_make_the_same_house);
     tcase_add_test(tests, coordinates_begin_anywhere);
     tcase_add_test(tests, walkable_areas_hold_water);

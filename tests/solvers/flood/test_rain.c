@@ -1,11 +1,13 @@
 /* test_rain.c: rain, infiltration, land cover and run-off against closed forms. On the reference; the device has its
  * bits (test_conformance_flood.c). */
-#include "flood_folder.h"
+#include "support_case.h"
 
 #include "api/field.h"
 #include "sim/solver.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HEAD "[case]\nsolver='flood'\nprecision='double'\n[initial]\nkind='dry'\n"
@@ -16,7 +18,7 @@ static const double mm_per_hour = 3.6e6, root_3 = 1.7320508075688772;
 static void write_map(const char *name, const char *rows)
 {
     char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", test_folder, name);
     FILE *f = fopen(path, "w");
     ck_assert_ptr_nonnull(f);
     fputs("ncols 2\nnrows 1\nxllcorner 100\nyllcorner 0\ncellsize 10\nnodata_value -9\n", f);
@@ -225,7 +227,7 @@ START_TEST(maps_say_where)
         "[bed]\ncover='%s/cover.asc'\n[[cover]]\ncode=8\nmanning=0.05\nconductivity=1e-4\nsuction=0.02\ndeficit=0.5\n"
         "[soil]\nconductivity=3e-5\n[rain]\nrate=1e-3\nshare='%s/share.asc'\n[initial]\nkind='level'\nlevel=1\n"
         "[time]\ndt_max=0.01\ninterval=0.01\n[stop]\nsteps=1\n",
-        folder, folder);
+        test_folder, test_folder);
     run r = RUN(text, NULL, "case.title=''");
     double *F = field(&r, "soaked", NULL), *h = field(&r, "depth", NULL);
     const double east = 0.5e-6 + sqrt(0.25e-12 + 2e-6 * 0.01);
@@ -252,7 +254,7 @@ START_TEST(friction_is_that_of_the_cover)
         "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[20,2]\nspacing=1\norigin=[100,4]\nperiodic_x=true\n"
         "periodic_y=true\n[bed]\ncover='%s/cover.asc'\n[[cover]]\ncode=8\nmanning=0.05\n[fluid]\nmanning=0.02\n"
         "[initial]\nkind='level'\nlevel=0.5\n[time]\ndt_max=0.02\ninterval=0.02\n[stop]\nsteps=1\n",
-        folder);
+        test_folder);
     OK(bn_case_parse(ctx, "test.toml", text, NULL, 0, &c));
     OK(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim));
     double speed[80];
@@ -284,7 +286,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_folder, remove_folder);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, a_basin_takes_the_rain_of_its_history);
     tcase_add_test(tests, ponded_ground_takes_water_as_green_and_ampt_say);
     tcase_add_test(tests, rain_ponds_when_the_ground_is_full);

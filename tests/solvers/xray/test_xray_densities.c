@@ -14,34 +14,11 @@ static const double pi = 3.14159265358979323846;
 /* Thomson's cross-section, CODATA 2018. */
 static const double thomson = 6.6524587321e-29;
 
-static char folder[] = "/tmp/binnacle-xray-XXXXXX";
-
-static void open_folder(void)
-{
-    open_context();
-    ck_assert(mkdtemp(folder));
-}
-
-static void close_folder(void)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    ck_assert_int_eq(system(command), 0);
-    close_context();
-}
-
-static const char *path(const char *name)
-{
-    static char text[256];
-    snprintf(text, sizeof text, "%s/%s", folder, name);
-    return text;
-}
-
 /* "key=FOLDER/name", to be used at once. */
 static const char *set_file(const char *key, const char *name)
 {
     static char text[300];
-    snprintf(text, sizeof text, "%s=%s", key, path(name));
+    snprintf(text, sizeof text, "%s=%s", key, in_folder(name));
     return text;
 }
 
@@ -81,7 +58,7 @@ static void write_shape(shape *in, float value, const char *name)
         const int i = c % NX, j = c / NX % NY, k = c / NX / NY;
         values[c] = in((i + 0.5) * h[0], (j + 0.5 - 0.5 * NY) * h[1], (k + 0.5 - 0.5 * NZ) * h[2]) ? value : 0;
     }
-    OK(bn_tiff_write(ctx, path(name), (const uint32_t[]){ NX, NY, NZ }, values, NULL));
+    OK(bn_tiff_write(ctx, in_folder(name), (const uint32_t[]){ NX, NY, NZ }, values, NULL));
 }
 
 START_TEST(a_shape_is_the_file_of_its_cells)
@@ -141,7 +118,7 @@ static void write_seen_from(int face, float factor)
         at[axis] = face % 2 ? NX - 1 - seen[0] : seen[0];
         values[(at[2] * n[1] + at[1]) * n[0] + at[0]] = factor * lump(seen[0], seen[1], seen[2]);
     }
-    OK(bn_tiff_write(ctx, path("seen.tif"), (const uint32_t[]){ (uint32_t)n[0], (uint32_t)n[1], (uint32_t)n[2] },
+    OK(bn_tiff_write(ctx, in_folder("seen.tif"), (const uint32_t[]){ (uint32_t)n[0], (uint32_t)n[1], (uint32_t)n[2] },
                      values, NULL));
 }
 
@@ -223,7 +200,7 @@ START_TEST(an_array_is_found_by_its_name)
         { .name = "full", .unit = "", .type = "Float32", .components = 1, .data = full },
     };
     OK(bn_vtk_write(
-        ctx, path("two.vti"),
+        ctx, in_folder("two.vti"),
         &(bn_vtk_image){ .dims = 3, .n = { NX, NY, NZ }, .h = { 5e-9, 4e-9, 6e-9 }, .arrays = arrays, .count = 2 }));
     run r = RUN(shape_case, NULL, "density.kind=file", set_file("density.file", "two.vti"), "density.array=full",
                 "density.value=1");
@@ -267,7 +244,7 @@ START_TEST(photons_meet_the_density_of_their_time)
         "[[density.frame]]\nfile = \"%s/1.tif\"\ntime = 1\n[[density.frame]]\nfile = \"%s/3.tif\"\ntime = 4\n"
         "[source]\nphotons = 40960\n[scattering]\ntheta_max = 0.01\n[detector]\ncells = [32, 32]\ncell_angle = 1e-3\n"
         "beam_stop = 0\n",
-        folder, folder, folder);
+        test_folder, test_folder, test_folder);
     for (int exact = 0; exact < 2; exact++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             double left = 0;
