@@ -199,12 +199,14 @@ kernel void flow_newton_predict(global real *restrict omega, global real *restri
  * J with psi as unknowns, too: two rows a node, A d_psi - area d_omega = 0 and J d = -F, in 2 x 2 blocks (psi first).
  * Nodes are numbered along the shorter side first, so that the 3 x 3 around a node lie within BAND of its own number.
  * band: element e of the blocks of a row side by side, of the columns BAND before to BAND after; behind them, in the
- * first column of a block, the right-hand side, in the second one the solution. */
+ * first column of a block, the right-hand side, in the second one the solution. Rows follow each other through the nodes
+ * of one component after the other; halos and padding are not theirs. */
 #if BAND > 0
 #define NODES (GNX * GNY)
 #define RIGHT (2 * BAND + 1)
 #define NUMBER(i, j) ((i)*STRIDE_X + (j)*STRIDE_Y)
-#define ENTRY(e, row, slot) (((long)(e)*NODES + (row)) * (RIGHT + 1) + (slot))
+#define ENTRY(e, row, slot) (PLACE((uint)(row) * (RIGHT + 1) + (slot)) + (long)(e) * (RIGHT + 1) * PLANE)
+#define PLACE(n) ((long)((n) / NODES) * PLANE + AT((int)((n) % NODES % GNX), (int)((n) % NODES / GNX)))
 
 /* One of the unknowns (part 0: psi, 1: omega) 1 on every third node along x and y, so that a row of J sees one of them.
  */
