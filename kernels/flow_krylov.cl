@@ -199,8 +199,8 @@ kernel void flow_newton_predict(global real *restrict omega, global real *restri
  * J with psi as unknowns, too: two rows a node, A d_psi - area d_omega = 0 and J d = -F, in 2 x 2 blocks (psi first).
  * Nodes are numbered along the shorter side first, so that the 3 x 3 around a node lie within BAND of its own number.
  * band: element e of the blocks of a row side by side, of the columns BAND before to BAND after; behind them, in the
- * first column of a block, the right-hand side, in the second one the solution. Rows follow each other through the nodes
- * of one component after the other; halos and padding are not theirs. */
+ * first column of a block, the right-hand side, in the second one the solution. Rows follow each other through the
+ * nodes of one component after the other; halos and padding are not theirs. */
 #if BAND > 0
 #define NODES (GNX * GNY)
 #define RIGHT (2 * BAND + 1)
