@@ -250,22 +250,34 @@ kernel void flow_newton_rows(global const real *restrict basis, global const int
 /* Elimination goes by panels of PANEL pivots, in three launches: the square of the panel, its columns below and its
  * rows to the right of it, what remains. Every element loses its products in the order of the pivots, so panels do not
  * change bits. Below the diagonal remain the factors that rows were subtracted with. */
-#define LOAD_BLOCK(x, row, slot)                                                                    \
-    const real x##0 = band[ENTRY(0, row, slot)], x##1 = band[ENTRY(1, row, slot)],                  \
-               x##2 = band[ENTRY(2, row, slot)], x##3 = band[ENTRY(3, row, slot)]
+#define LOAD(x, a, PLACE_OF, row, at)                                    \
+    real x##0 = a[PLACE_OF(0, row, at)], x##1 = a[PLACE_OF(1, row, at)], \
+         x##2 = a[PLACE_OF(2, row, at)], x##3 = a[PLACE_OF(3, row, at)]
+#define STORE(x, a, PLACE_OF, row, at)                              \
+    a[PLACE_OF(0, row, at)] = x##0, a[PLACE_OF(1, row, at)] = x##1, \
+    a[PLACE_OF(2, row, at)] = x##2, a[PLACE_OF(3, row, at)] = x##3
+#define LOAD_BLOCK(x, row, slot) LOAD(x, band, ENTRY, row, slot)
+/* The square of a panel in local memory. */
+#define IN_SQUARE(e, r, c) (((e)*PANEL + (r)) * PANEL + (c))
 /* own -= m x, of 2 x 2 blocks. */
 #define SUBTRACT_BLOCKS(own, m, x)                 \
     own##0 = own##0 - (m##0 * x##0 + m##1 * x##2); \
     own##1 = own##1 - (m##0 * x##1 + m##1 * x##3); \
     own##2 = own##2 - (m##2 * x##0 + m##3 * x##2); \
     own##3 = own##3 - (m##2 * x##1 + m##3 * x##3)
+/* own = own times the inverse of the pivot p. */
+#define DIVIDE_BLOCK(own, p)                                                         \
+    const real scale_ = 1 / (p##0 * p##3 - p##1 * p##2), a0_ = own##0, a2_ = own##2; \
+    own##0 = scale_ * (a0_ * p##3 - own##1 * p##2);                                  \
+    own##1 = scale_ * (own##1 * p##0 - a0_ * p##1);                                  \
+    own##2 = scale_ * (a2_ * p##3 - own##3 * p##2);                                  \
+    own##3 = scale_ * (own##3 * p##0 - a2_ * p##1)
 
 /* The block at (row, slot), of column `column`, less the products of pivots `from` to `to` - 1. With `factor`, times
  * the inverse of the pivot of its own column. */
 static inline void reduce_block(global real *band, int row, int slot, int column, int from, int to, int factor)
 {
-    real own0 = band[ENTRY(0, row, slot)], own1 = band[ENTRY(1, row, slot)];
-    real own2 = band[ENTRY(2, row, slot)], own3 = band[ENTRY(3, row, slot)];
+    LOAD_BLOCK(own, row, slot);
     ROLLED
     for (int k = from; k < to; k++) {
         const int upper = slot == RIGHT ? RIGHT : BAND + column - k;
@@ -275,21 +287,13 @@ static inline void reduce_block(global real *band, int row, int slot, int column
     }
     if (factor) {
         LOAD_BLOCK(p, column, BAND);
-        const real scale = 1 / (p0 * p3 - p1 * p2), a0 = own0, a2 = own2;
-        own0 = scale * (a0 * p3 - own1 * p2);
-        own1 = scale * (own1 * p0 - a0 * p1);
-        own2 = scale * (a2 * p3 - own3 * p2);
-        own3 = scale * (own3 * p0 - a2 * p1);
+        DIVIDE_BLOCK(own, p);
     }
-    band[ENTRY(0, row, slot)] = own0;
-    band[ENTRY(1, row, slot)] = own1;
-    band[ENTRY(2, row, slot)] = own2;
-    band[ENTRY(3, row, slot)] = own3;
+    STORE(own, band, ENTRY, row, slot);
 }
 
-/* The square of the panel from pivot `begin` on, in local memory: in turn the column below a pivot, and what is to the
- * right of it and below. */
-#define SQUARE(e, r, c) square[((e)*PANEL + (r)) * PANEL + (c)]
+/* The square of the panel from pivot `begin` on, in local memory: pivot by pivot the column below it, then what is to
+ * the right of it and below. */
 kernel void flow_newton_panel(global real *band, int begin)
 {
     local real square[4 * PANEL * PANEL];
@@ -299,43 +303,38 @@ kernel void flow_newton_panel(global real *band, int begin)
         const int r = id / size, c = id % size;
         if (abs(r - c) <= BAND) {
             LOAD_BLOCK(own, begin + r, BAND + c - r);
-            SQUARE(0, r, c) = own0, SQUARE(1, r, c) = own1, SQUARE(2, r, c) = own2, SQUARE(3, r, c) = own3;
+            STORE(own, square, IN_SQUARE, r, c);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     ROLLED
     for (int k = 0; k < size; k++) {
-        const real p0 = SQUARE(0, k, k), p1 = SQUARE(1, k, k), p2 = SQUARE(2, k, k), p3 = SQUARE(3, k, k);
-        const real scale = 1 / (p0 * p3 - p1 * p2);
         const int rest = min(size, k + BAND + 1) - (k + 1);
+        LOAD(p, square, IN_SQUARE, k, k);
         ROLLED
         for (int r = k + 1 + lane; r < k + 1 + rest; r += lanes) {
-            const real m0 = SQUARE(0, r, k), m1 = SQUARE(1, r, k), m2 = SQUARE(2, r, k), m3 = SQUARE(3, r, k);
-            SQUARE(0, r, k) = scale * (m0 * p3 - m1 * p2);
-            SQUARE(1, r, k) = scale * (m1 * p0 - m0 * p1);
-            SQUARE(2, r, k) = scale * (m2 * p3 - m3 * p2);
-            SQUARE(3, r, k) = scale * (m3 * p0 - m2 * p1);
+            LOAD(own, square, IN_SQUARE, r, k);
+            DIVIDE_BLOCK(own, p);
+            STORE(own, square, IN_SQUARE, r, k);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         ROLLED
         for (int id = lane; id < rest * rest; id += lanes) {
             const int r = k + 1 + id / rest, c = k + 1 + id % rest;
-            real own0 = SQUARE(0, r, c), own1 = SQUARE(1, r, c), own2 = SQUARE(2, r, c), own3 = SQUARE(3, r, c);
-            const real m0 = SQUARE(0, r, k), m1 = SQUARE(1, r, k), m2 = SQUARE(2, r, k), m3 = SQUARE(3, r, k);
-            const real x0 = SQUARE(0, k, c), x1 = SQUARE(1, k, c), x2 = SQUARE(2, k, c), x3 = SQUARE(3, k, c);
+            LOAD(own, square, IN_SQUARE, r, c);
+            LOAD(m, square, IN_SQUARE, r, k);
+            LOAD(x, square, IN_SQUARE, k, c);
             SUBTRACT_BLOCKS(own, m, x);
-            SQUARE(0, r, c) = own0, SQUARE(1, r, c) = own1, SQUARE(2, r, c) = own2, SQUARE(3, r, c) = own3;
+            STORE(own, square, IN_SQUARE, r, c);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     ROLLED
     for (int id = lane; id < size * size; id += lanes) {
-        const int r = id / size, c = id % size, row = begin + r, slot = BAND + c - r;
+        const int r = id / size, c = id % size;
         if (abs(r - c) <= BAND) {
-            band[ENTRY(0, row, slot)] = SQUARE(0, r, c);
-            band[ENTRY(1, row, slot)] = SQUARE(1, r, c);
-            band[ENTRY(2, row, slot)] = SQUARE(2, r, c);
-            band[ENTRY(3, row, slot)] = SQUARE(3, r, c);
+            LOAD(own, square, IN_SQUARE, r, c);
+            STORE(own, band, ENTRY, begin + r, BAND + c - r);
         }
     }
 }
