@@ -15,6 +15,24 @@ static const char building[] = "data/cases/flood/building.toml";
 static const char *const none[] = { NULL };
 static const double study_cells = 1147423;
 
+/* Seconds of a step of src/studies/flood_layouts.c, with a setting, on a wet grid like that of the solver's standard
+ * case. */
+static bn_status time_layout(const bn_suite *s, unsigned n, const char *set, double *seconds)
+{
+    const bn_bench_case of = {
+        .solver = "flood_layouts",
+        .what = "time step",
+        .unit = "cell",
+        .text = "[case]\nsolver='flood_layouts'\n[initial]\nlevels=[2.5,0.5]\n"
+                "[output]\npictures=false\n[stop]\nsteps=100000000\n",
+        .dims = 2,
+        .sets = { set },
+    };
+    bn_bench_job job;
+    bn_bench_prepare(&of, n, false, s->gpu, &job);
+    return bn_suite_seconds(s, &job, seconds);
+}
+
 /* The study's layouts, arrays of structures and structures of arrays, by the step of src/studies/flood_layouts.c on a
  * wet grid like that of the solver's standard case. */
 static bn_status table_4_6(const bn_suite *s)
@@ -24,8 +42,6 @@ static bn_status table_4_6(const bn_suite *s)
     double published[2] = { (double)NAN, (double)NAN }, ours[2] = { (double)NAN, (double)NAN };
     static const char *const names[] = { "AoS", "SoA" }, *const settings[] = { "solver.state=cells",
                                                                                "solver.state=planes" };
-    char radius[32];
-    snprintf(radius, sizeof radius, "initial.radius=%g", 0.1 * n);
     while (bn_published_next(&t)) {
         const char *item = bn_published_text(&t, "item");
         if (strncmp(bn_published_text(&t, "table"), "4.6", 3) != 0)
@@ -37,19 +53,7 @@ static bn_status table_4_6(const bn_suite *s)
                              "the study's own case, %s", item));
     }
     for (int i = 0; i < 2; i++) {
-        const bn_bench_case of = {
-            .solver = "flood_layouts",
-            .what = "time step",
-            .unit = "cell",
-            .text = "[case]\nsolver='flood_layouts'\n[initial]\nlevels=[2.5,0.5]\n"
-                    "[output]\npictures=false\n[stop]\nsteps=100000000\n",
-            .dims = 2,
-            .sets = { settings[i], radius },
-        };
-        bn_bench_job job;
-        bn_bench_prepare(&of, n, false, s->gpu, &job);
-        snprintf(job.sets[job.set_count++], BN_BENCH_SET, "grid.cells=[%u,%u]", n, n);
-        BN_TRY(bn_suite_seconds(s, &job, &ours[i]));
+        BN_TRY(time_layout(s, n, settings[i], &ours[i]));
         BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * ours[i], "ms", "a step of %u x %u wet cells, single, %s (%s)", n, n,
                             names[i], settings[i]));
     }
@@ -117,27 +121,14 @@ static bn_status neighbours(const bn_suite *s)
         return BN_OK;
     BN_TRY(bn_bench_temporary(s->d->cli->ctx, folder));
     snprintf(path, sizeof path, "%s/cells.csv", folder);
+    if (snprintf(set, sizeof set, "grid.file=%s", path) >= (int)sizeof set)
+        st = bn_fail(s->d->cli->ctx, BN_USAGE, "the path %s is too long; set TMPDIR to a shorter one", path);
     for (size_t i = 0; st == BN_OK && i < sizeof ways / sizeof *ways; i++) {
-        bn_bench_job job;
         double seconds = (double)NAN;
-        if (snprintf(set, sizeof set, "grid.file=%s", path) >= (int)sizeof set)
-            st = bn_fail(s->d->cli->ctx, BN_USAGE, "the path %s is too long; set TMPDIR to a shorter one", path);
-        const bn_bench_case of = {
-            .solver = "flood_layouts",
-            .what = "time step",
-            .unit = "cell",
-            .text = "[case]\nsolver='flood_layouts'\n[initial]\nlevels=[2.5,0.5]\n"
-                    "[output]\npictures=false\n[stop]\nsteps=100000000\n",
-            .dims = 2,
-            .sets = { ways[i].file ? set : ways[i].set },
-        };
-        bn_bench_prepare(&of, n, false, s->gpu, &job);
-        snprintf(job.sets[job.set_count++], BN_BENCH_SET, "grid.cells=[%u,%u]", n, n);
-        snprintf(job.sets[job.set_count++], BN_BENCH_SET, "initial.radius=%g", 0.1 * n);
-        if (st == BN_OK && ways[i].file)
+        if (ways[i].file)
             st = write_cells(s, path, n, ways[i].in_rows);
         if (st == BN_OK)
-            st = bn_suite_seconds(s, &job, &seconds);
+            st = time_layout(s, n, ways[i].file ? set : ways[i].set, &seconds);
         if (st == BN_OK)
             st = bn_suite_add(s, (double)NAN, 1e3 * seconds, "ms", "a step of %u x %u wet cells, neighbours %s", n, n,
                               ways[i].what);

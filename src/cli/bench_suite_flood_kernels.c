@@ -78,9 +78,9 @@ static bn_status compile(const bn_suite *s, const bn_bench_job *job, char **log)
     if (st == BN_OK)
         st = read_logs(s, folder, log);
     bn_bench_remove_tree(folder);
-    if (st == BN_OK)
-        st = set_variable(s, programs, before ? kept : NULL);
-    return st == BN_OK ? set_variable(s, no_cache, NULL) : st;
+    const bn_status restored = set_variable(s, programs, before ? kept : NULL),
+                    cleared = set_variable(s, no_cache, NULL);
+    return st != BN_OK ? st : restored != BN_OK ? restored : cleared;
 }
 
 static bn_status add_kernel(const bn_suite *s, const bn_bench_kernel *k, double all, const char *log)
