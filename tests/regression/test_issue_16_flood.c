@@ -18,19 +18,19 @@ static const char sloping[] = "[case]\nsolver='flood'\n[grid]\ncells=[8,6]\nspac
 static void written_bed(const char *more, bn_terrain *t)
 {
     const char *program = getenv("BINNACLE");
-    char made[] = "/tmp/binnacle-flood-XXXXXX", path[128], command[1024];
+    char folder[] = "/tmp/binnacle-flood-XXXXXX", path[128], command[1024];
     ck_assert_msg(program != NULL, "BINNACLE names the program");
-    ck_assert_ptr_nonnull(mkdtemp(made));
-    snprintf(path, sizeof path, "%s/case.toml", made);
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/case.toml", folder);
     FILE *f = fopen(path, "w");
     ck_assert_ptr_nonnull(f);
     ck_assert(fputs(sloping, f) >= 0 && fclose(f) == 0);
     snprintf(command, sizeof command, "%s run %s --reference --quiet --set %s --out %s/out >%s/said", program, path,
-             more, made, made);
+             more, folder, folder);
     ck_assert_int_eq(system(command), 0);
-    snprintf(path, sizeof path, "%s/out/fields/bed-000001.tif", made);
+    snprintf(path, sizeof path, "%s/out/fields/bed-000001.tif", folder);
     OK(bn_terrain_read(ctx, path, t));
-    snprintf(command, sizeof command, "rm -r %s", made);
+    snprintf(command, sizeof command, "rm -r %s", folder);
     ck_assert_int_eq(system(command), 0);
 }
 

@@ -37,9 +37,9 @@ START_TEST(a_failed_fsync_is_told_and_a_checkpoint_stays)
     while (file->name && strcmp(file->name, "selftest/flow.toml") != 0)
         file++;
     ck_assert_ptr_nonnull(file->name);
-    char made[4096];
-    snprintf(made, sizeof made, "%s/fsync-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(made));
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s/fsync-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
     bn_case *c;
     bn_sim *sim;
     OK(bn_case_parse(ctx, file->name, file->text, NULL, 0, &c));
@@ -50,7 +50,7 @@ START_TEST(a_failed_fsync_is_told_and_a_checkpoint_stays)
         OK(bn_sim_step(sim));
         bn_checkpoint_writer *s;
         bn_checkpoint *saved;
-        OK(bn_checkpoint_writer_begin(sim, made, 0, &s));
+        OK(bn_checkpoint_writer_begin(sim, folder, 0, &s));
         until_failure = calls;
         const bn_status st = bn_checkpoint_writer_write(ctx, s);
         failed = calls > 0 && until_failure == 0;
@@ -59,25 +59,25 @@ START_TEST(a_failed_fsync_is_told_and_a_checkpoint_stays)
         ck_assert_msg(st == (failed ? BN_IO : BN_OK), "fsync %d: status %d", calls, (int)st);
         ck_assert(!failed || strstr(bn_error_text(ctx), strerror(EIO)));
         bn_error_clear(ctx);
-        OK(bn_checkpoint_open(ctx, made, &saved));
+        OK(bn_checkpoint_open(ctx, folder, &saved));
         bn_checkpoint_close(&saved);
         calls++;
     } while (failed || calls == 1);
     ck_assert_int_ge(calls, 6); /* the part, the manifest, the folder after each, and one call more that is not made */
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
-    bn_checkpoint_remove(ctx, made);
+    bn_checkpoint_remove(ctx, folder);
 }
 END_TEST
 
 /* What is synced in a folder is lost with a folder whose own name is not. */
 START_TEST(names_of_new_folders_are_synced)
 {
-    char made[4096], below[4200];
+    char folder[4096], below[4200];
     struct stat s;
-    snprintf(made, sizeof made, "%s/fsync-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(made));
-    snprintf(below, sizeof below, "%s/a/b", made);
+    snprintf(folder, sizeof folder, "%s/fsync-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(below, sizeof below, "%s/a/b", folder);
     syncs = 0;
     OK(bn_directory_create(ctx, below));
     ck_assert_uint_eq(syncs, 2);

@@ -137,12 +137,12 @@ END_TEST
 
 /* --- a closed house --- */
 
-static char house[64];
+static char folder[64];
 
 static void write_storey(int number, const char *rows)
 {
     char path[128];
-    snprintf(path, sizeof path, "%s/%d.csv", house, number);
+    snprintf(path, sizeof path, "%s/%d.csv", folder, number);
     FILE *f = fopen(path, "w");
     ck_assert_ptr_nonnull(f);
     ck_assert_int_eq(fputs(rows, f) >= 0 && fclose(f) == 0, 1);
@@ -158,8 +158,8 @@ START_TEST(a_closed_house_keeps_its_water)
                                "kind='dry'\n[time]\ndt_max=0.01\ninterval=%g\n[stop]\ntime=%g\n";
     const double time = long_tests() ? 1000 : 50;
     char config[1024];
-    snprintf(house, sizeof house, "/tmp/bn-house-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(house));
+    snprintf(folder, sizeof folder, "/tmp/bn-house-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
     write_storey(1,
                  "meaning,wkt\nfloor,\"POLYGON ((0 0, 9 0, 9 5, 0 5, 0 0))\"\nwall,\"LINESTRING (4 0, 4 2, 4.5 5)\"\n"
                  "door,\"POLYGON ((3.9 0.5, 4.1 0.5, 4.1 1.5, 3.9 1.5, 3.9 0.5))\"\n");
@@ -168,7 +168,7 @@ START_TEST(a_closed_house_keeps_its_water)
         "meaning,wkt\nfloor,\"POLYGON ((0 0, 9 0, 9 5, 0 5, 0 0))\"\nwall,\"POLYGON ((5 0, 5.2 0, 5.2 5, 5 5, 5 0))\"\n"
         "door,\"POLYGON ((4.9 3, 5.3 3, 5.3 4, 4.9 4, 4.9 3))\"\nstair,\"POLYGON ((7 1, 8 1, 8 2, 7 2, 7 1))\"\n"
         "opening,\"POLYGON ((1 4, 1.8 4, 1.8 4.6, 1 4.6, 1 4))\"\nsource,\"POLYGON ((1 1, 2 1, 2 2, 1 2, 1 1))\"\n");
-    snprintf(config, sizeof config, text, house, house, time / 100, time);
+    snprintf(config, sizeof config, text, folder, folder, time / 100, time);
     bn_device *device;
     OK(bn_device_open(ctx, "auto", false, &device));
     static const char *const precisions[] = { "case.precision=double", "case.precision=single" };
@@ -184,10 +184,10 @@ START_TEST(a_closed_house_keeps_its_water)
     }
     bn_device_close(&device);
     for (int k = 1; k <= 2; k++) {
-        snprintf(config, sizeof config, "%s/%d.csv", house, k);
+        snprintf(config, sizeof config, "%s/%d.csv", folder, k);
         ck_assert_int_eq(unlink(config), 0);
     }
-    ck_assert_int_eq(rmdir(house), 0);
+    ck_assert_int_eq(rmdir(folder), 0);
 }
 END_TEST
 
