@@ -217,7 +217,7 @@ bn_status bn_aside_serve(bn_device *device, bn_context *ctx)
         free(message);
         if (!good)
             return st;
-        if (st != BN_OK) /* whoever wants the program is told again */
+        if (st != BN_OK) /* fails again for the one who wants the program */
             bn_error_clear(ctx);
     }
 }

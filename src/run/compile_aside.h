@@ -19,7 +19,7 @@ bool bn_aside_possible(bn_device *);
 /* Adds the programs that making this simulation asks for. Not being able to is no failure: what is missing is compiled
  * when it is needed. `first`: somebody waits for them before the others. */
 void bn_aside_add(bn_aside *, bn_case *, const bn_sim_desc *, bool first);
-/* Of those that nobody waits for first; 0: there are none. */
+/* Of those that are not wanted first; 0: there are none. */
 uint64_t bn_aside_hash(const bn_aside *);
 /* How many children are worth their start: at least `least`, at most `most`. */
 size_t bn_aside_children(const bn_aside *, size_t least, size_t most);

@@ -1,5 +1,5 @@
 /* test_builds.c: programs compiled beside the host and in processes of their own, as where compilers let themselves be
- * called from several threads; no implementation that tests run on is of that kind, so the device is told it is. */
+ * called from several threads; no implementation that tests run on is of that kind, so the quirk is set here. */
 #include "api/embedded_files.h"
 #include "device/opencl.h"
 #include "run/compile_aside.h"
@@ -32,7 +32,7 @@ static void teardown(void)
     bn_context_destroy(&ctx);
 }
 
-/* The reduction that ends a run is compiled later; nobody waits for that of the second simulation. */
+/* The reduction that ends a run is compiled later; the second simulation never needs its own. */
 START_TEST(test_builds_beside)
 {
     bn_verify_report report;
