@@ -71,8 +71,9 @@ have()
 }
 
 # ------------------------------------------------------------------------------------------------ what is there
-libraries='OpenCL libpng cairo udunits jansson zlib libdeflate tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos nlopt'
-[ "$level" != test ] || libraries="$libraries check netcdf" # netCDF-C reads what the program writes
+program='OpenCL libpng cairo udunits jansson zlib libdeflate tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos nlopt'
+libraries=$program
+[ "$level" != test ] || libraries="$program check netcdf" # netCDF-C reads what the program writes
 
 # Some systems ship these without a .pc file; then their usual header and library are tried.
 plain_flags()
@@ -252,10 +253,10 @@ flags()
     done | tr '\n' ' '
 }
 
-# "cairo 1.16.0, zlib 1.2.13": all that tell theirs to pkg-config.
+# versions LIBRARY...: "cairo 1.16.0, zlib 1.2.13", of all that tell theirs to pkg-config.
 versions()
 {
-    for library in $libraries; do
+    for library; do
         version=$($PKG_CONFIG --modversion "$library" 2>/dev/null) && printf '%s %s, ' "$library" "$version"
     done | sed 's/, $//'
 }
@@ -276,8 +277,8 @@ HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
 CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
 FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib libdeflate expat libtiff-4 hdf5 libcrypto geos nlopt)
 MPICC := $(command -v mpicc || true)
-DEP_VERSIONS := $(versions)
-DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib libdeflate tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos nlopt)
+DEP_VERSIONS := $(versions $program)
+DEP_LIBS := $(flags libs $program)
 EOF
 [ "$level" != test ] || cat >>"$out.new" <<EOF
 CHECK_CFLAGS := $(flags cflags check netcdf)

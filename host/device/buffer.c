@@ -12,14 +12,26 @@ static const cl_uint canary = 0xA5A5A5A5u;
 /* A quiet NaN as float, as double (two words: NaN) and a conspicuous integer. */
 static const cl_uint paint = 0x7fc0beefu;
 
-/* In pieces: NVIDIA's fill of 2 GiB or more hangs, or ends with CL_OUT_OF_RESOURCES at a later call. */
+/* In pieces, those behind the first as buffers of their own: NVIDIA's fill of 2 GiB or more hangs, or ends with
+ * CL_OUT_OF_RESOURCES at a later call, and it does not reach offsets beyond either. */
 bn_status bn_buffer_fill(bn_buffer *b, cl_uint word, size_t start, size_t bytes)
 {
     const size_t pattern = (start | bytes) % sizeof word ? 1 : sizeof word, end = start + bytes;
-    for (size_t at = start, piece; at < end; at += piece) {
-        piece = end - at < BN_FILL_BYTES ? end - at : BN_FILL_BYTES;
-        BN_CL(b->device, b->name, clEnqueueFillBuffer, bn_queue(b->device), b->mem, &word, pattern, at, piece, 0, NULL,
-              NULL);
+    for (size_t at = start, next; at < end; at = next) {
+        const size_t origin = at / BN_FILL_BYTES * BN_FILL_BYTES;
+        next = end - origin < BN_FILL_BYTES ? end : origin + BN_FILL_BYTES;
+        cl_int status = CL_SUCCESS;
+        cl_mem piece = b->mem;
+        if (origin > 0)
+            piece = clCreateSubBuffer(b->mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                      &(cl_buffer_region){ origin, next - origin }, &status);
+        if (status != CL_SUCCESS)
+            return bn_cl_fail(b->device, status, "clCreateSubBuffer", b->name);
+        status = clEnqueueFillBuffer(bn_queue(b->device), piece, &word, pattern, at - origin, next - at, 0, NULL, NULL);
+        if (origin > 0)
+            clReleaseMemObject(piece);
+        if (status != CL_SUCCESS)
+            return bn_cl_fail(b->device, status, "clEnqueueFillBuffer", b->name);
     }
     return BN_OK;
 }
