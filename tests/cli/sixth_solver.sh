@@ -36,7 +36,7 @@ cd "$tree" || exit 1
 mkdir -p build && cp -Rp "$root/${BUILD:-build}/obj" build/
 check 'its rooms' make --no-print-directory DEPS=skip build/rooms/.made
 check 'builds' make --no-print-directory DEPS=skip -o build/flags.txt -o build/rooms/.made all build/tests/conformance/test_conformance
-check 'its kernels pass the lint' env BINNACLE=build/binnacle sh host/build/lint-kernels.sh
+check 'its kernels pass the lint' env BINNACLE=build/binnacle sh host/build/lint-kernels.sh kernels/heat.cl
 check 'passes the conformance suite, and is resumed from checkpoints' env BN_TEST_SOLVER=heat build/tests/conformance/test_conformance
 check 'check' build/binnacle check data/cases/heat/selftest.toml
 check 'new gives a case that check accepts' sh -c 'build/binnacle new heat >new.toml && build/binnacle check new.toml'
