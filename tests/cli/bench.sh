@@ -78,14 +78,14 @@ assert [c["verdict"] for c in changes] == ["slower"] * 2, changes
 ' "$work/slow.json"
 
 # Several devices: the parts of one stand for them.
-BINNACLE_PARTITION=2 "$b" bench flood --suite scaling --device all --quiet --json >"$work/scaling.json" 2>"$work/err"
+BINNACLE_PARTITION=2 "$b" bench bpm --suite scaling --device all --quiet --json >"$work/scaling.json" 2>"$work/err"
 ok '--suite scaling exits 0' test $? = 0
 ok '... fits' python3 tests/cli/fits.py "$work/scaling.json" "$root/data/schemas/bench.json"
 ok '... one device, two with as much each, two with as much in all' python3 -c '
 import json, sys
 rows = json.load(open(sys.argv[1]))["devices"][0]["scaling"]
 assert [(r["solver"], r["devices"], r["scaling"]) for r in rows] == [
-    ("flood", 1, "weak"), ("flood", 2, "weak"), ("flood", 2, "strong")], rows
+    ("bpm", 1, "weak"), ("bpm", 2, "weak"), ("bpm", 2, "strong")], rows
 assert all(r["trouble"] is None and r["updates"] > 0 for r in rows), rows' "$work/scaling.json"
 # Sizes and precision; kinds of work that only the full table has.
 expect 1 'whole numbers with commas' 'a size that is none' "$b" bench bpm --size 300,x
