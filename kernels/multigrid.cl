@@ -3,17 +3,16 @@
  * as restriction, Galerkin matrices on the coarser grids (nine points, stored), a dense inverse on the coarsest
  * (src/numerics/multigrid.c prepares them).
  *
- * A program is built for every level. A grid may be cut into several boxes, at multiples of STEP, so that node (i, j)
- * of a box is node (STEP i, STEP j) of the box of the finer grid; the border is known from the place in the whole grid.
+ * The finest grid has a program of its own, with its sizes injected. All coarser grids, of any size, share one, whose
+ * sizes are arguments (BN_SIZES): their launches cost more than their arithmetic, and each program takes a compiler
+ * longer than all cycles of a short run. A grid may be cut into several boxes, at multiples of the step, so that node
+ * (i, j) of a box is node (step i, step j) of the box of the finer grid; the border is known from the place in the whole
+ * grid.
  *   FINEST                 the matrix is a stencil; else it is stored in A: ten components, diagonal, entries to W, E,
  *                          S, N, SW, SE, NW, NE, damping over the diagonal; all zero where there is no unknown
- *   COARSEST               the level has the dense inverse
- *   STEP_X, STEP_Y         2 where the next coarser grid has every other node, 1 where it has all of them
- *   LAST_X, LAST_Y         weight of the last coarse node for the fine node beyond it, where there is one
- *   COARSE_..., FINER_...  size and layout of the next coarser and of the next finer grid
- *   SEPARATE               the residual of this level is a field of its own (FINER_SEPARATE: of the next finer level).
- *                          Boxes without ghost cells exchange it: to restrict it as it is computed takes wider halos
- *   FUSED                  mg_correct_smooth takes the place of mg_correct
+ *   coarser, finer         sizes of the next coarser and of the next finer grid
+ *   step_x, step_y         between the two: 2 where the coarser one has every other node, 1 where it has all of them
+ *   last_x, last_y         weight of the last coarse node for the fine node beyond it, where there is one
  *   ghosts                 ghost cells that are computed along with the box (lib/index.h) */
 
 /* real sum = (A v) for a stored matrix; neighbours with an entry of zero are not read. */
@@ -38,10 +37,28 @@
 #define WEIGHT(at) diagonal[16 + (stencil[at] & 15)]
 #define MATRIX_PRODUCT(sum, here, v) STENCIL_PRODUCT(sum, (int)stencil[at], here, v)
 #else
-#define MATRIX_ARGUMENTS global const real *restrict A
+#undef NX
+#undef NY
+#undef GNX
+#undef GNY
+#undef X0
+#undef Y0
+#undef PITCH
+#undef PLANE
+#undef FIRST
+#define NX own.SIZES_NX
+#define NY own.SIZES_NY
+#define GNX own.SIZES_GNX
+#define GNY own.SIZES_GNY
+#define X0 own.SIZES_X0
+#define Y0 own.SIZES_Y0
+#define PITCH own.SIZES_PITCH
+#define PLANE own.SIZES_PLANE
+#define FIRST own.SIZES_FIRST
+#define MATRIX_ARGUMENTS const int16 own, global const real *restrict A
 #define UNKNOWNS MATRIX_ARGUMENTS
 #define UNKNOWN(at) (A[at] != 0)
-#define WEIGHT(at) A[(at) + 9 * PLANE]
+#define WEIGHT(at) A[(at) + 9 * (index_t)PLANE]
 #define MATRIX_PRODUCT(sum, here, v) STORED_PRODUCT(sum, A, at, PLANE, here, v)
 #endif
 
@@ -85,8 +102,7 @@ kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global co
     y[at] = value;
 }
 
-#if SEPARATE
-/* y = b - A x. */
+/* y = b - A x: where boxes have no ghost cells they exchange it. To restrict it as it is computed takes wider halos. */
 kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
                         global real *restrict y)
 {
@@ -99,59 +115,58 @@ kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global 
     }
     y[at] = value;
 }
-#endif
 
-#if !COARSEST
 /* Weight of the coarse node below fine node i when there is none above. */
 #define ALONE(i, step, last) ((step) == 2 && ((i)&1) ? (last) : REAL(1.0))
 
-/* (P e) at a node: the coarse correction, bilinear; e is zero where there is no unknown. */
-static inline real interpolated(global const real *e, int i, int j)
+#define BETWEEN_GRIDS int step_x, int step_y, real last_x, real last_y
+
+/* (P e) at node (i, j) of the box: the coarse correction, bilinear; e is zero where there is no unknown. */
+static inline real interpolated(global const real *e, const int16 coarser, BETWEEN_GRIDS, int i, int j)
 {
-    const index_t from = COARSE_FIRST + (index_t)parent_below(j, STEP_Y) * COARSE_PITCH + parent_below(i, STEP_X);
-    const int above_x = has_above(X0 + i, STEP_X, COARSE_NX), above_y = has_above(Y0 + j, STEP_Y, COARSE_NY);
-    const real alone_x = ALONE(i, STEP_X, LAST_X), alone_y = ALONE(j, STEP_Y, LAST_Y);
-    const real e00 = e[from], e10 = e[from + 1], e01 = e[from + COARSE_PITCH], e11 = e[from + COARSE_PITCH + 1];
+    const index_t pitch = coarser.SIZES_PITCH,
+                  from = coarser.SIZES_FIRST + parent_below(j, step_y) * pitch + parent_below(i, step_x);
+    const int above_x = has_above(step_x * coarser.SIZES_X0 + i, step_x, coarser.SIZES_GNX),
+              above_y = has_above(step_y * coarser.SIZES_Y0 + j, step_y, coarser.SIZES_GNY);
+    const real alone_x = ALONE(i, step_x, last_x), alone_y = ALONE(j, step_y, last_y);
+    const real e00 = e[from], e10 = e[from + 1], e01 = e[from + pitch], e11 = e[from + pitch + 1];
     const real low = above_x ? REAL(0.5) * (e00 + e10) : alone_x * e00;
     const real high = above_x ? REAL(0.5) * (e01 + e11) : alone_x * e01;
     return above_y ? REAL(0.5) * (low + high) : alone_y * low;
 }
 
-#if FUSED
-/* x + P e; beyond the grid, where it does not count, 0. */
-static inline real corrected(global const real *e, global const real *x, int i, int j)
-{
-    return i < 0 || j < 0 || i >= NX || j >= NY ? 0 : x[AT(i, j)] + interpolated(e, i, j);
-}
-
 /* mg_correct and the first mg_smooth in one, on a grid in one box whose launches cost more than its arithmetic: each
  * work-item recomputes the correction at the neighbours. */
 kernel void mg_correct_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict e,
-                              global const real *restrict x, global real *restrict y)
+                              const int16 coarser, BETWEEN_GRIDS, global const real *restrict x,
+                              global real *restrict y)
 {
     CELL(i, j);
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
-        const real here = corrected(e, x, i, j);
-#define VALUE(dx, dy) corrected(e, x, i + (dx), j + (dy))
+        /* beyond the grid, where it does not count, 0 */
+#define VALUE(dx, dy)                                                                                     \
+    (i + (dx) < 0 || j + (dy) < 0 || i + (dx) >= NX || j + (dy) >= NY                                     \
+         ? 0                                                                                              \
+         : x[AROUND(dx, dy)] + interpolated(e, coarser, step_x, step_y, last_x, last_y, i + (dx), j + (dy)))
+        const real here = VALUE(0, 0);
         MATRIX_PRODUCT(product, here, VALUE)
 #undef VALUE
         value = here + WEIGHT(at) * (b[at] - product);
     }
     y[at] = value;
 }
-#else
+
 /* x += P e. */
-kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *restrict x, int ghosts)
+kernel void mg_correct(UNKNOWNS, global const real *restrict e, const int16 coarser, BETWEEN_GRIDS,
+                       global real *restrict x, int ghosts)
 {
     CELL_AND_GHOSTS(i, j, ghosts);
     const index_t at = AT(i, j);
     if (UNKNOWN(at))
-        x[at] = x[at] + interpolated(e, i, j);
+        x[at] = x[at] + interpolated(e, coarser, step_x, step_y, last_x, last_y, i, j);
 }
-#endif
-#endif
 
 #if !FINEST
 /* Share of fine node `fine` that goes to coarse node `coarse`: the transpose of mg_correct. */
@@ -162,60 +177,95 @@ static inline real share(int fine, int coarse, int step, int n, real last)
     return fine > step * coarse && !has_above(fine, step, n) ? last : REAL(0.5);
 }
 
-#if FINER_FINEST
-#define FINER_ARGUMENTS STENCIL_ARGUMENTS
-#define FINER_UNKNOWN (stencil[at] != 0)
-#define FINER_PRODUCT STENCIL_PRODUCT(product, (int)stencil[at], finer_x[at], FINER_X)
-#else
-#define FINER_ARGUMENTS global const real *restrict finer_A
-#define FINER_UNKNOWN (finer_A[at] != 0)
-#define FINER_PRODUCT STORED_PRODUCT(product, finer_A, at, FINER_PLANE, finer_x[at], FINER_X)
-#endif
-#define FINER_X(dx, dy) finer_x[at + (dx) + (index_t)(dy) * FINER_PITCH]
+/* Where mg_restrict has the residual of the next finer grid from: b - A x of a stencil, of a stored matrix, or itself,
+ * which is zero where there is no unknown. */
+#define OF_STENCIL 0
+#define OF_STORED 1
+#define OF_RESIDUAL 2
+#define FINER_X(dx, dy) x[at + (dx) + (index_t)(dy) * finer.SIZES_PITCH]
 
-/* Right-hand side of this level: the residual b - A x of the next finer one, zero where that has no unknown,
- * restricted. */
-kernel void mg_restrict(
-#if FINER_SEPARATE
-    global const real *restrict finer_y,
-#else
-    FINER_ARGUMENTS, global const real *restrict finer_b, global const real *restrict finer_x,
-#endif
-    global const real *restrict A, global real *restrict b)
+/* The finer grid's residual around coarse node (i, j) of the box, restricted. */
+static inline real restricted(int from, global const uchar *stencil, global const real *diagonal, real kx, real ky,
+                              global const real *A, global const real *b, global const real *x, const int16 finer,
+                              const int16 own, BETWEEN_GRIDS, int i, int j)
 {
-    CELL(i, j);
     real total = 0;
-    if (UNKNOWN(AT(i, j)))
-        for (int dy = 1 - FINER_STEP_Y; dy < FINER_STEP_Y; dy++)
-            for (int dx = 1 - FINER_STEP_X; dx < FINER_STEP_X; dx++) {
-                const int fi = FINER_STEP_X * (X0 + i) + dx, fj = FINER_STEP_Y * (Y0 + j) + dy;
-                if (fi < 0 || fj < 0 || fi >= FINER_NX || fj >= FINER_NY)
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++) {
+            const int fi = step_x * (X0 + i) + dx, fj = step_y * (Y0 + j) + dy;
+            if ((step_x == 1 && dx != 0) || (step_y == 1 && dy != 0) || fi < 0 || fj < 0 || fi >= finer.SIZES_GNX ||
+                fj >= finer.SIZES_GNY)
+                continue;
+            const index_t at = finer.SIZES_FIRST + (index_t)(step_y * j + dy) * finer.SIZES_PITCH + step_x * i + dx;
+            real residual = b[at];
+            if (from == OF_STENCIL) {
+                if (stencil[at] == 0)
                     continue;
-                const index_t at = FINER_FIRST + (index_t)(FINER_STEP_Y * j + dy) * FINER_PITCH + FINER_STEP_X * i + dx;
-#if FINER_SEPARATE
-                const real residual = finer_y[at];
-#else
-                if (!FINER_UNKNOWN)
+                STENCIL_PRODUCT(product, (int)stencil[at], x[at], FINER_X)
+                residual = residual - product;
+            } else if (from == OF_STORED) {
+                if (A[at] == 0)
                     continue;
-                FINER_PRODUCT
-                const real residual = finer_b[at] - product;
-#endif
-                const real weight = share(fj, Y0 + j, FINER_STEP_Y, GNY, FINER_LAST_Y) *
-                                    share(fi, X0 + i, FINER_STEP_X, GNX, FINER_LAST_X);
-                total = total + weight * residual;
+                STORED_PRODUCT(product, A, at, finer.SIZES_PLANE, x[at], FINER_X)
+                residual = residual - product;
             }
-    b[AT(i, j)] = total;
+            const real weight = share(fj, Y0 + j, step_y, GNY, last_y) * share(fi, X0 + i, step_x, GNX, last_x);
+            total = total + weight * residual;
+        }
+    return total;
 }
-#endif
 
-#if COARSEST
-/* x = inverse b; inverse: NX NY rows and columns, symmetric. */
-kernel void mg_dense(global const real *restrict inverse, global const real *restrict b, global real *restrict x)
+/* Right-hand side of this grid: the residual b - A x of the next finer one, zero where that has no unknown, restricted.
+ * First, if that is the finest. */
+kernel void mg_restrict_first(MATRIX_ARGUMENTS, const int16 finer, BETWEEN_GRIDS, STENCIL_ARGUMENTS,
+                              global const real *restrict finer_b, global const real *restrict finer_x,
+                              global real *restrict b)
 {
     CELL(i, j);
+    const index_t at = AT(i, j);
+    b[at] = UNKNOWN(at) ? restricted(OF_STENCIL, stencil, diagonal, kx, ky, 0, finer_b, finer_x, finer, own, step_x,
+                                     step_y, last_x, last_y, i, j)
+                        : 0;
+}
+
+kernel void mg_restrict(MATRIX_ARGUMENTS, const int16 finer, BETWEEN_GRIDS, global const real *restrict finer_A,
+                        global const real *restrict finer_b, global const real *restrict finer_x,
+                        global real *restrict b)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    b[at] = UNKNOWN(at) ? restricted(OF_STORED, 0, 0, 0, 0, finer_A, finer_b, finer_x, finer, own, step_x, step_y,
+                                     last_x, last_y, i, j)
+                        : 0;
+}
+
+/* Where it is a field of its own. */
+kernel void mg_restrict_residual(MATRIX_ARGUMENTS, const int16 finer, BETWEEN_GRIDS,
+                                 global const real *restrict finer_y, global real *restrict b)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    b[at] = UNKNOWN(at) ? restricted(OF_RESIDUAL, 0, 0, 0, 0, 0, finer_y, 0, finer, own, step_x, step_y, last_x,
+                                     last_y, i, j)
+                        : 0;
+}
+
+/* x = inverse b; inverse: NX NY rows and columns, symmetric. */
+kernel void mg_dense(const int16 own, global const real *restrict inverse, global const real *restrict b,
+                     global real *restrict x)
+{
+    CELL(i, j);
+    const int nodes = NX * NY, row = j * NX + i;
+    index_t at = FIRST;
+    int left = NX; /* nodes of the row */
     real sum = 0;
-    for (int k = 0; k < NX * NY; k++)
-        sum = sum + inverse[k * (NX * NY) + j * NX + i] * b[AT(k % NX, k / NX)];
+    UNROLLED_BY_8
+    for (int k = 0; k < nodes; k++) {
+        sum = sum + inverse[k * nodes + row] * b[at];
+        left--;
+        at += left > 0 ? 1 : PITCH - NX + 1;
+        left = left > 0 ? left : NX;
+    }
     x[AT(i, j)] = sum;
 }
 #endif

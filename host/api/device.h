@@ -7,10 +7,8 @@
 typedef enum bn_precision { BN_SINGLE, BN_DOUBLE } bn_precision;
 
 /* Constants of a program. Reals become hexadecimal literals of the domain's precision; names (identifiers) pick
- * variants. A place is a number of the memory layout of another domain's boxes: every box of the program's domain gets
- * that of the box with its own number, which lies on the same device. A kernel that is left out is not compiled. */
-typedef enum bn_define_kind { BN_DEF_INT, BN_DEF_REAL, BN_DEF_NAME, BN_DEF_PLACE, BN_DEF_LEFT_OUT } bn_define_kind;
-typedef enum bn_place_part { BN_PLACE_FIRST, BN_PLACE_PITCH, BN_PLACE_PLANE } bn_place_part;
+ * variants. A kernel that is left out is not compiled. */
+typedef enum bn_define_kind { BN_DEF_INT, BN_DEF_REAL, BN_DEF_NAME, BN_DEF_LEFT_OUT } bn_define_kind;
 typedef struct bn_define {
     const char *name;
     bn_define_kind kind;
@@ -18,10 +16,6 @@ typedef struct bn_define {
         long long i;
         double r;
         const char *s;
-        struct {
-            const struct bn_domain *of;
-            bn_place_part part;
-        } place;
     } u;
 } bn_define;
 

@@ -62,7 +62,7 @@ bool bn_domain_divides(const bn_domain *, const int step[3]);
 int bn_domain_max_radius(const bn_domain *);
 
 /* How the first box lies in memory, in elements: first point, from row to row, from component to component. For kernels
- * that read or write fields of two domains of one box; several boxes have it from BN_DEF_PLACE. */
+ * that read or write fields of two domains of one box; several boxes have it from BN_SIZES (other_grids.h). */
 typedef struct bn_place {
     long long first, pitch, plane;
 } bn_place;

@@ -18,6 +18,7 @@ typedef struct bn_arg {
     const bn_argument_kind *kind;
     union {
         bn_field *field;
+        bn_domain *domain;
         bn_partials *partials;
         bn_scalars *scalars;
         bn_device_array *array;

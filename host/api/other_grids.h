@@ -6,16 +6,19 @@
 #include "api/launch.h"
 
 extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_write_other_grid, bn_argument_scalars_other_grid,
-    bn_argument_ghost_cells;
+    bn_argument_sizes, bn_argument_ghost_cells;
 
 /* clang-format off */
 /* Fields of another grid in the same boxes, such as the next coarser one (bn_domain_coarsen): box b sees box b's; the
- * kernel knows their layout from BN_DEF_PLACE. The radius is counted in cells of that grid. */
+ * kernel knows their layout from BN_SIZES. The radius is counted in cells of that grid. */
 #define BN_READ_OTHER_GRID(f) BN_READ_OTHER_GRID_RADIUS(f, 0)
 #define BN_READ_OTHER_GRID_RADIUS(f, radius_) \
     { .kind = &bn_argument_read_other_grid, .object.field = (f), .radius = (radius_) }
 #define BN_WRITE_OTHER_GRID(f) { .kind = &bn_argument_write_other_grid, .object.field = (f) }
 #define BN_SCALARS_OTHER_GRID(s) { .kind = &bn_argument_scalars_other_grid, .object.scalars = (s) }
+/* Sizes and layout of a box of the kernel's own or another grid: int16, whose parts are SIZES_NX, ... of
+ * kernels/lib/index.h. */
+#define BN_SIZES(domain_) { .kind = &bn_argument_sizes, .object.domain = (domain_) }
 /* So many cells of the halo, where other boxes lie, are computed along with a box, and need no exchange when they are
  * read: a kernel of range BN_PER_CELL that says CELL_AND_GHOSTS. What it reads of its own grid then has a radius
  * larger by as much, which need not be said. int; the kernel gets 0 where boxes share a device, on which an exchange

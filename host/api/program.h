@@ -39,6 +39,10 @@ typedef struct bn_kernel_desc {
  * BN_DEVICE with the compiler's log, file and lines; where programs are compiled beside each other it may come as late
  * as the first launch of one of its kernels. */
 BN_CHECKED bn_status bn_program_build(bn_domain *, const char *file, const bn_define *, size_t count, bn_program **out);
+/* The same for a file that takes sizes as arguments (BN_SIZES): the program is one for domains of any size, with
+ * indices as wide as fields of `widest` need. */
+BN_CHECKED bn_status bn_program_build_any_size(bn_domain *, const bn_domain *widest, const char *file,
+                                               const bn_define *, size_t count, bn_program **out);
 void bn_program_destroy(bn_program **);
 
 /* Whether kernels are built for a CPU there (IS_CPU of kernels/lib/index.h). */

@@ -35,7 +35,7 @@ static bn_status find_kernel(bn_field *f, const bn_kernel_desc *by_word, bn_kern
     bn_domain *d = f->domain;
     bn_program *program = bn_attached(d->attached, destroy_program);
     if (!program) {
-        BN_TRY(bn_program_build(d, "halo", NULL, 0, &program));
+        BN_TRY(bn_program_build_any_size(d, d, "halo", NULL, 0, &program));
         BN_TRY(bn_attach(d->ctx, &d->attached, program, destroy_program));
     }
     size_t word = f->element_bytes == 1 ? 0 : f->element_bytes == 4 ? 1 : f->element_bytes == 8 ? 2 : 3;

@@ -12,7 +12,7 @@
 struct bn_builder {
     pthread_mutex_t lock;
     pthread_cond_t compiled;
-    bn_build *waiting;
+    bn_build *waiting, *all;
     pthread_t thread;
     bool works, started; /* the thread; it ends when nothing waits */
 };
@@ -85,9 +85,7 @@ static bool take_out(bn_builder *w, const bn_build *b)
 /* False: there is no thread. */
 static bool compile_beside(bn_build *b)
 {
-    bn_builder *w = find_builder(b->device->ctx);
-    if (!w)
-        return false;
+    bn_builder *w = b->of;
     pthread_mutex_lock(&w->lock);
     bn_build **at = &w->waiting;
     while (*at && (*at)->later <= b->later)
@@ -128,6 +126,11 @@ void bn_build_release(bn_build *b)
     if (!b || --b->users > 0)
         return;
     bn_builder *w = b->builder;
+    for (bn_build **at = &b->of->all; *at; at = &(*at)->other)
+        if (*at == b) {
+            *at = b->other;
+            break;
+        }
     if (w) {
         pthread_mutex_lock(&w->lock);
         const bool unwanted = take_out(w, b);
@@ -145,7 +148,16 @@ void bn_build_release(bn_build *b)
 
 bn_status bn_build_begin(bn_device *device, const char *file, char *text, char *options, bn_build **out)
 {
-    bn_build *b = calloc(1, sizeof *b);
+    bn_builder *w = find_builder(device->ctx);
+    for (bn_build *same = w ? w->all : NULL; same; same = same->other)
+        if (same->device == device && strcmp(same->file, file) == 0 && strcmp(same->options, options) == 0) {
+            free(text);
+            free(options);
+            same->users++;
+            *out = same;
+            return same->builder ? BN_OK : same->st;
+        }
+    bn_build *b = w ? calloc(1, sizeof *b) : NULL;
     char *name = strdup(file);
     if (!b || !name) {
         free(b);
@@ -155,12 +167,14 @@ bn_status bn_build_begin(bn_device *device, const char *file, char *text, char *
         return bn_fail(device->ctx, BN_MEMORY, "no memory for program %s", file);
     }
     *b = (bn_build){ .users = 1,
+                     .other = w->all,
+                     .of = w,
                      .later = bn_build_comes_later(file),
                      .device = device,
                      .file = name,
                      .text = text,
                      .options = options };
-    *out = b;
+    *out = w->all = b;
     if (device->listing)
         device->listing->add(device->listing->user, file, text, options);
     else if (device->quirks.parallel_builds && compile_beside(b))

@@ -7,11 +7,11 @@
 typedef struct bn_build bn_build;
 typedef struct bn_builder bn_builder;
 
-/* The program of one shape. */
+/* A program of a device. */
 struct bn_build {
     unsigned users;
-    bn_build *next;      /* that waits */
-    bn_builder *builder; /* NULL: it was compiled at once, or is only listed */
+    bn_build *next, *other;   /* that waits; of the builder's */
+    bn_builder *of, *builder; /* builder NULL: it was compiled at once, or is only listed */
     bool later, compiled;
     bn_device *device;
     char *file, *text, *options;
@@ -20,7 +20,9 @@ struct bn_build {
     bn_status st;
 };
 
-/* Takes text and options over, also when it fails; then, too, release it. */
+/* Takes text and options over, also when it fails; then, too, release it. The same file with the same options is built
+ * once for a device, as long as it has users: systems of equations on one grid share theirs, and the coarser grids of
+ * all systems; a driver's own cache takes tens of milliseconds for each. */
 bn_status bn_build_begin(bn_device *, const char *file, char *text, char *options, bn_build **out);
 /* Waits until it is compiled. */
 bn_status bn_build_wait(bn_build *);

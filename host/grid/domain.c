@@ -263,8 +263,7 @@ static bn_status cut_boxes(bn_domain *d)
             if (d->lattice[k] > 1 && box->n[k] < (uint32_t)d->max_radius)
                 d->max_radius = (int)box->n[k];
         }
-        /* A program of its own where it knows the box's place, or the layout of a finer domain's box. */
-        size_t s = d->distributed || d->coarsened ? b : 0;
+        size_t s = d->distributed ? b : 0; /* a program of its own where it knows the box's place */
         while (s < d->shape_count && memcmp(d->shapes[s].n, box->n, sizeof box->n) != 0)
             s++;
         if (s == d->shape_count) {

@@ -76,41 +76,29 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
     return count + BN_TRANSPOSE_DEFINES;
 }
 
-/* What a define of the kind BN_DEF_PLACE is for one box. */
-static bn_define placed(const bn_domain *d, const bn_box *box, const bn_define *given)
+/* Sizes of a file that takes them as arguments: the same constants for every domain, so that it is compiled once. */
+static const bn_box_shape any_shape = { .n = { 1, 1, 1 } };
+static bn_domain any_size(const bn_domain *d, const bn_domain *widest)
 {
-    const bn_domain *of = given->u.place.of;
-    const bn_layout *l = &of->shapes[of->boxes[box - d->boxes].shape].layout;
-    const size_t parts[] = { [BN_PLACE_FIRST] = l->first, [BN_PLACE_PITCH] = l->pitch, [BN_PLACE_PLANE] = l->plane };
-    return (bn_define){ .name = given->name, .kind = BN_DEF_INT, .u.i = (long long)parts[given->u.place.part] };
+    return (
+        bn_domain){ .desc = { .grid = { .dims = d->desc.grid.dims, .n = { 1, 1, 1 } }, .precision = d->desc.precision },
+                    .sums = { 1, 1, 1 },
+                    .tile_layers = 1,
+                    .index_bits = widest->index_bits };
 }
 
-/* kernels/halo.cl takes sizes as arguments. With the same constants for every domain it is compiled once. */
-static bool reads_no_size(const char *file) { return strcmp(file, "halo") == 0; }
-static const bn_domain any_domain = {
-    .desc = { .grid = { .dims = 1, .n = { 1, 1, 1 } } }, .sums = { 1, 1, 1 }, .tile_layers = 1, .index_bits = 32
-};
-static const bn_box_shape any_shape = { .n = { 1, 1, 1 } };
-
 /* Own and the caller's defines in one list sorted by name; a name that stands twice is an error. */
-static bn_status all_defines(bn_domain *d, const char *file, const bn_box *box, const bn_define *given,
+static bn_status all_defines(bn_domain *d, const bn_domain *widest, const bn_box *box, const bn_define *given,
                              size_t *count_of, bn_define **out)
 {
     const size_t count = *count_of;
     bn_define *all = calloc(BN_ALL_DEFINES + count, sizeof *all);
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the constants of a kernel");
-    const size_t own = reads_no_size(file) ? own_defines(&any_domain, &any_shape, box, all)
-                                           : own_defines(d, &d->shapes[box->shape], box, all);
-    for (size_t i = 0; i < count; i++) {
-        const bool place = given[i].kind == BN_DEF_PLACE;
-        if (place && given[i].u.place.of->box_count != d->box_count) {
-            free(all);
-            return bn_fail(d->ctx, BN_USAGE, "the kernel constant %s is of a domain of %zu boxes, not %zu",
-                           given[i].name, given[i].u.place.of->box_count, d->box_count);
-        }
-        all[own + i] = place ? placed(d, box, &given[i]) : given[i];
-    }
+    const bn_domain any = widest ? any_size(d, widest) : (bn_domain){ 0 };
+    const size_t own = own_defines(widest ? &any : d, widest ? &any_shape : &d->shapes[box->shape], box, all);
+    for (size_t i = 0; i < count; i++)
+        all[own + i] = given[i];
     *count_of = own + count;
     qsort(all, *count_of, sizeof *all, by_name);
     for (size_t i = 1; i < *count_of; i++)
@@ -138,21 +126,9 @@ bn_status bn_program_compile(bn_device *d, const char *name, const char *text, c
     return BN_OK;
 }
 
-/* The same file with the same constants as an earlier program of the domain, or as another box of this one: systems of
- * equations on one grid share theirs, and a driver's own cache takes tens of milliseconds for each. NULL: there is
- * none. */
-static bn_build *built_before(const bn_domain *d, const bn_program *now, size_t shape, const char *options)
-{
-    for (const bn_program *p = d->programs; p; p = p->next)
-        if (strcmp(p->file, now->file) == 0 && strcmp(p->build[shape]->options, options) == 0)
-            return p->build[shape];
-    for (size_t s = 0; !d->distributed && s < shape; s++) /* else every box has its place among them */
-        if (now->build[s] && strcmp(now->build[s]->options, options) == 0)
-            return now->build[s];
-    return NULL;
-}
-
-bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defines, size_t count, bn_program **out)
+/* widest: NULL where sizes are injected. */
+static bn_status build_program(bn_domain *d, const bn_domain *widest, const char *file, const bn_define *defines,
+                               size_t count, bn_program **out)
 {
     *out = NULL;
     if (!d->device)
@@ -172,24 +148,18 @@ bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defi
         size_t all_count = count;
         if (p->build[box->shape] || !box->device)
             continue;
-        BN_GO(all_defines(d, file, box, defines, &all_count, &all));
+        BN_GO(all_defines(d, widest, box, defines, &all_count, &all));
         BN_GO(bn_kernel_text(d->ctx, file, all, all_count, d->desc.precision, &text, &options));
-        bn_build *same = built_before(d, p, box->shape, options);
-        if (same) {
-            same->users++;
-            p->build[box->shape] = same;
-            free(text);
-            free(options);
-        } else {
-            st = bn_build_begin(box->device, file, text, options, &p->build[box->shape]);
-            d->build.built++;
-        }
         free(all);
-        text = options = NULL;
         all = NULL;
+        st = bn_build_begin(box->device, file, text, options, &p->build[box->shape]);
+        text = options = NULL;
         if (st != BN_OK)
             goto out;
-        d->build.cached += !p->build[box->shape]->builder && !same && p->build[box->shape]->cached;
+        if (p->build[box->shape]->users > 1)
+            continue;
+        d->build.built++;
+        d->build.cached += !p->build[box->shape]->builder && p->build[box->shape]->cached;
     }
     d->build.seconds += bn_host_seconds() - start;
     d->build.cache = d->device->quirks.cache == BN_CACHE_PLATFORM ? "platform" : "binnacle";
@@ -203,6 +173,17 @@ out:
     free(all);
     bn_program_destroy(&p);
     return st;
+}
+
+bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defines, size_t count, bn_program **out)
+{
+    return build_program(d, NULL, file, defines, count, out);
+}
+
+bn_status bn_program_build_any_size(bn_domain *d, const bn_domain *widest, const char *file, const bn_define *defines,
+                                    size_t count, bn_program **out)
+{
+    return build_program(d, widest, file, defines, count, out);
 }
 
 static void kernel_destroy(bn_kernel *k)

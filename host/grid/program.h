@@ -6,7 +6,7 @@
 
 enum { BN_PENDING_EVENTS = 256 };
 
-enum { BN_ARGUMENT_BYTES = 16 };
+enum { BN_ARGUMENT_BYTES = 64 };
 
 /* The value of an argument; bytes == 0: not set yet. */
 typedef struct bn_set_argument {

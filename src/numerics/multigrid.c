@@ -8,7 +8,18 @@
 
 #include <stdlib.h>
 
-enum { MG_START, MG_SMOOTH, MG_CORRECT, MG_CORRECT_SMOOTH, MG_RESIDUAL, MG_RESTRICT, MG_DENSE, MG_KERNELS };
+enum {
+    MG_START,
+    MG_SMOOTH,
+    MG_CORRECT,
+    MG_CORRECT_SMOOTH,
+    MG_RESIDUAL,
+    MG_RESTRICT_FIRST,
+    MG_RESTRICT,
+    MG_RESTRICT_RESIDUAL,
+    MG_DENSE,
+    MG_KERNELS
+};
 
 /* Grids of fewer nodes are agglomerated: a halo exchange between devices takes longer than all arithmetic of such a
  * grid on one device, and a cycle has at least two exchanges a grid. */
@@ -24,20 +35,21 @@ enum { MG_AGGLOMERATED_NODES = 320 * 320 };
  */
 enum { MG_FUSED_NODES_CPU = 96 * 96, MG_FUSED_NODES_GPU = 512 * 512 };
 
+/* Of the finest grid, of the others. */
 static const bn_kernel_desc kernel_table[2][MG_KERNELS] = {
     { [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 24 } },
       [MG_SMOOTH] = { "mg_smooth", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 14 } },
       [MG_CORRECT] = { "mg_correct", BN_PER_CELL, { .reads = 1.25, .writes = 1, .flops = 8 } },
       [MG_CORRECT_SMOOTH] = { "mg_correct_smooth", BN_PER_CELL, { .reads = 2.25, .writes = 1, .flops = 54 } },
-      [MG_RESIDUAL] = { "mg_residual", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 11 } },
-      [MG_RESTRICT] = { "mg_restrict", BN_PER_CELL, { .reads = 8, .writes = 1, .flops = 120 } },
-      [MG_DENSE] = { "mg_dense", BN_PER_CELL, { .reads = BN_DENSE_NODES, .writes = 1, .flops = 2 * BN_DENSE_NODES } } },
+      [MG_RESIDUAL] = { "mg_residual", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 11 } } },
     { [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 11, .writes = 1, .flops = 40 } },
       [MG_SMOOTH] = { "mg_smooth", BN_PER_CELL, { .reads = 12, .writes = 1, .flops = 22 } },
       [MG_CORRECT] = { "mg_correct", BN_PER_CELL, { .reads = 1.25, .writes = 1, .flops = 8 } },
       [MG_CORRECT_SMOOTH] = { "mg_correct_smooth", BN_PER_CELL, { .reads = 12.25, .writes = 1, .flops = 94 } },
       [MG_RESIDUAL] = { "mg_residual", BN_PER_CELL, { .reads = 11, .writes = 1, .flops = 19 } },
-      [MG_RESTRICT] = { "mg_restrict", BN_PER_CELL, { .reads = 44, .writes = 1, .flops = 180 } },
+      [MG_RESTRICT_FIRST] = { "mg_restrict_first", BN_PER_CELL, { .reads = 9, .writes = 1, .flops = 120 } },
+      [MG_RESTRICT] = { "mg_restrict", BN_PER_CELL, { .reads = 45, .writes = 1, .flops = 180 } },
+      [MG_RESTRICT_RESIDUAL] = { "mg_restrict_residual", BN_PER_CELL, { .reads = 5, .writes = 1, .flops = 18 } },
       [MG_DENSE] = { "mg_dense", BN_PER_CELL, { .reads = BN_DENSE_NODES, .writes = 1, .flops = 2 * BN_DENSE_NODES } } },
 };
 
@@ -47,8 +59,10 @@ typedef struct mg_level {
     bn_program *program;
     bn_kernel *kernels[MG_KERNELS];
     bn_field *A, *b, *x, *y; /* owned, except the finest level's, whose x and b are the caller's */
-    bool fused;              /* mg_correct_smooth takes the place of mg_correct */
-    int ghosts;              /* cells around its boxes that are computed instead of exchanged */
+    int step_x, step_y;      /* to the next coarser level, and weights: bn_grid_level */
+    double last_x, last_y;
+    bool fused; /* mg_correct_smooth takes the place of mg_correct */
+    int ghosts; /* cells around its boxes that are computed instead of exchanged */
 } mg_level;
 
 struct bn_multigrid {
@@ -139,11 +153,14 @@ static bool small_enough(const bn_multigrid *m, int number)
 /* Whether a level has a kernel. */
 static bool has_kernel(const bn_multigrid *m, int number, int kernel)
 {
-    const bool first = number == 0 || number == m->agglomerated, coarsest = number + 1 == m->levels;
-    if (number + 1 == m->agglomerated)
-        return kernel == MG_RESTRICT;
+    const bool first = number == 0 || number == m->agglomerated; /* reads no finer level */
+    const bool coarsest = number + 1 == m->levels, from_residual = separate(m, number - 1);
+    if (number + 1 == m->agglomerated && (kernel < MG_RESTRICT_FIRST || kernel == MG_DENSE))
+        return false;
     switch (kernel) {
-    case MG_RESTRICT: return !first;
+    case MG_RESTRICT_FIRST: return number == 1 && !first && !from_residual;
+    case MG_RESTRICT: return number > 1 && !first && !from_residual;
+    case MG_RESTRICT_RESIDUAL: return !first && from_residual;
     case MG_RESIDUAL: return separate(m, number);
     case MG_DENSE: return coarsest;
     case MG_CORRECT: return !coarsest && !m->level[number].fused;
@@ -152,46 +169,26 @@ static bool has_kernel(const bn_multigrid *m, int number, int kernel)
     }
 }
 
-#define BN_INT(name_, value_)                                \
-    {                                                        \
-        .name = (name_), .kind = BN_DEF_INT, .u.i = (value_) \
-    }
-
+/* The program of the finest level, whose sizes are injected, or the one that all others share: the kernels that one of
+ * them has. */
 static bn_status build(bn_multigrid *m, int number)
 {
     mg_level *l = &m->level[number];
-    const bool first = number == 0 || number == m->agglomerated; /* reads no finer level */
-    const bool coarsest = number + 1 == m->levels, last = coarsest || number + 1 == m->agglomerated;
-    const mg_level *finer = first ? l : l - 1, *coarser = last ? l : l + 1;
-    const bn_define defines[] = {
-        BN_INT("FUSED", l->fused),
-        BN_INT("SEPARATE", separate(m, number)),
-        BN_INT("FINER_SEPARATE", separate(m, number - 1)),
-        BN_INT("FINEST", number == 0),
-        BN_INT("COARSEST", coarsest),
-        BN_INT("FINER_FINEST", number == 1),
-        BN_INT("STEP_X", l->plan->step_x),
-        BN_INT("STEP_Y", l->plan->step_y),
-        BN_INT("COARSE_NX", coarser->plan->nx),
-        BN_INT("COARSE_NY", coarser->plan->ny),
-        BN_INT("FINER_STEP_X", finer->plan->step_x),
-        BN_INT("FINER_STEP_Y", finer->plan->step_y),
-        BN_INT("FINER_NX", finer->plan->nx),
-        BN_INT("FINER_NY", finer->plan->ny),
-        { .name = "LAST_X", .kind = BN_DEF_REAL, .u.r = l->plan->last_x },
-        { .name = "LAST_Y", .kind = BN_DEF_REAL, .u.r = l->plan->last_y },
-        { .name = "FINER_LAST_X", .kind = BN_DEF_REAL, .u.r = finer->plan->last_x },
-        { .name = "FINER_LAST_Y", .kind = BN_DEF_REAL, .u.r = finer->plan->last_y },
-        { .name = "COARSE_FIRST", .kind = BN_DEF_PLACE, .u.place = { coarser->domain, BN_PLACE_FIRST } },
-        { .name = "COARSE_PITCH", .kind = BN_DEF_PLACE, .u.place = { coarser->domain, BN_PLACE_PITCH } },
-        { .name = "FINER_FIRST", .kind = BN_DEF_PLACE, .u.place = { finer->domain, BN_PLACE_FIRST } },
-        { .name = "FINER_PITCH", .kind = BN_DEF_PLACE, .u.place = { finer->domain, BN_PLACE_PITCH } },
-        { .name = "FINER_PLANE", .kind = BN_DEF_PLACE, .u.place = { finer->domain, BN_PLACE_PLANE } },
-    };
-    BN_TRY(bn_program_build(l->domain, "multigrid", defines, sizeof defines / sizeof *defines, &l->program));
+    const bool finest = number == 0 && m->levels > 1;
+    bn_define defines[1 + MG_KERNELS] = { { .name = "FINEST", .kind = BN_DEF_INT, .u.i = finest } };
+    size_t count = 1;
+    for (int k = 0; k < MG_KERNELS; k++) {
+        bool wanted = false;
+        for (int n = finest || m->levels == 1 ? 0 : 1; n < (finest ? 1 : m->levels); n++)
+            wanted = wanted || has_kernel(m, n, k);
+        if (!wanted)
+            defines[count++] = (bn_define){ .name = kernel_table[1][k].name, .kind = BN_DEF_LEFT_OUT };
+    }
+    BN_TRY(finest ? bn_program_build(l->domain, "multigrid", defines, count, &l->program)
+                  : bn_program_build_any_size(l->domain, m->level[0].domain, "multigrid", defines, count, &l->program));
     for (int k = 0; k < MG_KERNELS; k++)
         if (has_kernel(m, number, k))
-            BN_TRY(bn_kernel_find(l->program, &kernel_table[number > 0][k], &l->kernels[k]));
+            BN_TRY(bn_kernel_find(l->program, &kernel_table[!finest][k], &l->kernels[k]));
     return BN_OK;
 }
 
@@ -227,8 +224,14 @@ static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
         if (bn_domain_max_radius(m->level[l].domain) >= BN_MULTIGRID_GHOST_CELLS + 1 &&
             bn_domain_max_radius(m->level[l + 1].domain) >= MG_COARSE_RADIUS(BN_MULTIGRID_GHOST_CELLS))
             m->level[l].ghosts = BN_MULTIGRID_GHOST_CELLS;
-    for (int l = 0; l < m->levels; l++)
-        m->level[l].fused = small_enough(m, l);
+    for (int n = 0; n < m->levels; n++) {
+        mg_level *l = &m->level[n];
+        l->step_x = l->plan->step_x;
+        l->step_y = l->plan->step_y;
+        l->last_x = l->plan->last_x;
+        l->last_y = l->plan->last_y;
+        l->fused = small_enough(m, n);
+    }
     for (int l = 1; l < m->levels; l++)
         BN_TRY(create_fields(m, l));
     for (int l = 0; l < m->levels; l++)
@@ -293,34 +296,39 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
 
 /* A launch of kernel `k` on level `l` with the arguments of MATRIX_ARGUMENTS in front, of which it reads neighbours
  * within `radius`. */
-#define RUN(m, l, k, radius, ...)                                                                       \
-    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, radius), BN_SCALARS((m)->diagonal), \
-                       BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)               \
-              : BN_RUN((m)->level[l].kernels[k], BN_READ((m)->level[l].A, radius), __VA_ARGS__))
+#define RUN(m, l, k, radius, ...)                                                                                  \
+    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, radius), BN_SCALARS((m)->diagonal),            \
+                       BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)                          \
+              : BN_RUN((m)->level[l].kernels[k], BN_SIZES((m)->level[l].domain), BN_READ((m)->level[l].A, radius), \
+                       __VA_ARGS__))
+
+/* The arguments for two grids in the same boxes: sizes of the one that is not the kernel's, and BETWEEN_GRIDS. */
+#define BETWEEN(other, finer)                                                                                 \
+    BN_SIZES((other)->domain), BN_I32V((finer)->step_x), BN_I32V((finer)->step_y), BN_REALV((finer)->last_x), \
+        BN_REALV((finer)->last_y)
 
 static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
-    mg_level *l = &m->level[number];
+    mg_level *l = &m->level[number], *finer = l - 1;
     const int radius = number < m->agglomerated; /* within boxes of their own */
     if (separate(m, number - 1)) {
-        BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y)));
-        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].y, 1), BN_READ(l->A, 0), BN_WRITE(l->b));
+        BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(finer->y)));
+        return RUN(m, number, MG_RESTRICT_RESIDUAL, 0, BETWEEN(finer, finer), BN_READ_OTHER_GRID_RADIUS(finer->y, 1),
+                   BN_WRITE(l->b));
     }
     if (number == 1)
-        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(m->bits, radius),
-                      BN_SCALARS_OTHER_GRID(m->diagonal), BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky),
-                      BN_READ_OTHER_GRID_RADIUS(b, radius), BN_READ_OTHER_GRID_RADIUS(x, 2 * radius), BN_READ(l->A, 0),
-                      BN_WRITE(l->b));
-    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].A, radius),
-                  BN_READ_OTHER_GRID_RADIUS(b, radius), BN_READ_OTHER_GRID_RADIUS(x, 2 * radius), BN_READ(l->A, 0),
-                  BN_WRITE(l->b));
+        return RUN(m, number, MG_RESTRICT_FIRST, 0, BETWEEN(finer, finer), BN_READ_OTHER_GRID_RADIUS(m->bits, radius),
+                   BN_SCALARS_OTHER_GRID(m->diagonal), BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky),
+                   BN_READ_OTHER_GRID_RADIUS(b, radius), BN_READ_OTHER_GRID_RADIUS(x, 2 * radius), BN_WRITE(l->b));
+    return RUN(m, number, MG_RESTRICT, 0, BETWEEN(finer, finer), BN_READ_OTHER_GRID_RADIUS(finer->A, radius),
+               BN_READ_OTHER_GRID_RADIUS(b, radius), BN_READ_OTHER_GRID_RADIUS(x, 2 * radius), BN_WRITE(l->b));
 }
 
 static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
     mg_level *l = &m->level[number], *next = l + 1;
     if (number + 1 == m->levels)
-        return BN_RUN(l->kernels[MG_DENSE], BN_ARRAY(m->inverse), BN_READ(b, 0), BN_WRITE(x));
+        return BN_RUN(l->kernels[MG_DENSE], BN_SIZES(l->domain), BN_ARRAY(m->inverse), BN_READ(b, 0), BN_WRITE(x));
     if (number + 1 == m->agglomerated) {
         BN_TRY(bn_field_copy(b, next->b));
         BN_TRY(cycle(m, number + 1, next->b, next->x));
@@ -331,12 +339,17 @@ static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
     BN_TRY(restrict_to(m, number + 1, b, x));
     BN_TRY(cycle(m, number + 1, next->b, next->x));
     if (l->fused) {
-        BN_TRY(RUN(m, number, MG_CORRECT_SMOOTH, 0, BN_READ(b, 0), BN_READ_OTHER_GRID(next->x), BN_READ(x, 1),
-                   BN_WRITE(l->y)));
+        BN_TRY(RUN(m, number, MG_CORRECT_SMOOTH, 0, BN_READ(b, 0), BN_READ_OTHER_GRID(next->x), BETWEEN(next, l),
+                   BN_READ(x, 1), BN_WRITE(l->y)));
     } else {
-        BN_TRY(BN_RUN(l->kernels[MG_CORRECT], BN_READ(number == 0 ? m->bits : l->A, 0),
-                      BN_READ_OTHER_GRID_RADIUS(next->x, MG_COARSE_RADIUS(ghosts)), BN_UPDATE(x),
-                      BN_GHOST_CELLS(ghosts)));
+        bn_field *e = next->x;
+        if (number == 0)
+            BN_TRY(BN_RUN(l->kernels[MG_CORRECT], BN_READ(m->bits, 0),
+                          BN_READ_OTHER_GRID_RADIUS(e, MG_COARSE_RADIUS(ghosts)), BETWEEN(next, l), BN_UPDATE(x),
+                          BN_GHOST_CELLS(ghosts)));
+        else
+            BN_TRY(RUN(m, number, MG_CORRECT, 0, BN_READ_OTHER_GRID_RADIUS(e, MG_COARSE_RADIUS(ghosts)),
+                       BETWEEN(next, l), BN_UPDATE(x), BN_GHOST_CELLS(ghosts)));
         BN_TRY(RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y), BN_GHOST_CELLS(ghosts / 2)));
     }
     return RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x), BN_GHOST_CELLS(0));

@@ -549,9 +549,6 @@ START_TEST(a_foreign_field_brings_its_halos)
         OK(bn_field_read(d, own, sizeof own));
         ck_assert_msg(memcmp(own, foreign, sizeof own) == 0, "spread %d: the copy has other values", spread);
         REFUSED(bn_field_copy(c, e), BN_USAGE, "can't be copied to e");
-        bn_program *bad;
-        const bn_define place[] = { k, { .name = "AWAY", .kind = BN_DEF_PLACE, .u.place = { fewer, BN_PLACE_PITCH } } };
-        REFUSED(bn_program_build(domain, "probe", place, 2, &bad), BN_USAGE, "of a domain of 2 boxes, not 3");
         close_device();
     }
 }

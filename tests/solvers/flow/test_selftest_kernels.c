@@ -38,7 +38,7 @@ static void run_selftests(bn_device *device, int boxes)
     }
 }
 
-/* The kernels of a file that were not launched, each with a blank before it. mg_restrict and mg_dense run in every
+/* The kernels of a file that were not launched, each with a blank before it. mg_restrict... and mg_dense run in every
  * cycle, but on domains of the coarser grids, whose profile is not that of the simulation. */
 static void find_missing(const char *file, char *missing, size_t room)
 {
@@ -50,7 +50,7 @@ static void find_missing(const char *file, char *missing, size_t room)
         char name[NAME];
         ck_assert_int_eq(sscanf(at, "\nkernel void %63[a-z0-9_]", name), 1);
         const size_t used = strlen(missing);
-        if (!was_launched(name) && strcmp(name, "mg_restrict") != 0 && strcmp(name, "mg_dense") != 0)
+        if (!was_launched(name) && strncmp(name, "mg_restrict", strlen("mg_restrict")) != 0 && strcmp(name, "mg_dense") != 0)
             snprintf(missing + used, room - used, " %s", name);
     }
 }
