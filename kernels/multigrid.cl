@@ -6,8 +6,8 @@
  * The finest grid has a program of its own, with its sizes injected. All coarser grids, of any size, share one, whose
  * sizes are arguments (BN_SIZES): their launches cost more than their arithmetic, and each program takes a compiler
  * longer than all cycles of a short run. A grid may be cut into several boxes, at multiples of the step, so that node
- * (i, j) of a box is node (step i, step j) of the box of the finer grid; the border is known from the place in the whole
- * grid.
+ * (i, j) of a box is node (step i, step j) of the box of the finer grid; the border is known from the place in the
+ * whole grid.
  *   FINEST                 the matrix is a stencil; else it is stored in A: ten components, diagonal, entries to W, E,
  *                          S, N, SW, SE, NW, NE, damping over the diagonal; all zero where there is no unknown
  *   coarser, finer         sizes of the next coarser and of the next finer grid

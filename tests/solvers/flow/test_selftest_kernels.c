@@ -50,7 +50,8 @@ static void find_missing(const char *file, char *missing, size_t room)
         char name[NAME];
         ck_assert_int_eq(sscanf(at, "\nkernel void %63[a-z0-9_]", name), 1);
         const size_t used = strlen(missing);
-        if (!was_launched(name) && strncmp(name, "mg_restrict", strlen("mg_restrict")) != 0 && strcmp(name, "mg_dense") != 0)
+        if (!was_launched(name) && strncmp(name, "mg_restrict", strlen("mg_restrict")) != 0 &&
+            strcmp(name, "mg_dense") != 0)
             snprintf(missing + used, room - used, " %s", name);
     }
 }
