@@ -250,9 +250,9 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
     CLEAR_LANES(residuals);
     CLEAR_LANES(sizes);
     CLEAR_LANES(speeds);
-    FOR_CELLS(1, i, j, lane) {
+    FOR_CELLS_ALIKE(i, j, lane, node, NODE_OMEGA | NODE_PSI) {
         const index_t at = AT(i, j);
-        const int n = node[at];
+        const int n = CODE_HERE(node[at], NODE_OMEGA | NODE_PSI);
         real w = omega[at], u = velocity[at], v = velocity[at + PLANE], residual;
         wall_vorticity(i, j, psi, next, T, moving, at, n, &w, &u, &v, &residual);
         omega[at] = w;
@@ -260,7 +260,7 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
         velocity[at + PLANE] = v;
         residuals[lane] += residual * residual;
         sizes[lane] += w * w;
-        speeds[lane] = larger(speeds[lane], fabs(u) + fabs(v));
+        speeds[lane] = larger(speeds[lane], ABS(u) + ABS(v));
 #if HEAT
         const int s = stencil[at], side = n / NODE_SIDE & 3;
         if (s) {

@@ -95,6 +95,11 @@ bn_status bn_device_bandwidth(bn_device *d, double *bytes_per_second)
     cl_kernel kernel = NULL;
     cl_mem from = NULL, to = NULL;
     size_t bytes = BN_COPY_BYTES * (d->info.cpu ? 1u : 4u); /* several times a GPU's last cache */
+    cl_ulong cache = 0;
+    BN_CL(d, "measuring bandwidth", clGetDeviceInfo, d->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache,
+          NULL);
+    while (2 * bytes < cache)
+        bytes *= 2;
     while (bytes > d->info.largest_buffer / 4 && bytes > 4096)
         bytes /= 2;
     BN_GO(bn_cl_build(d, "copy (built in)", copy_text, "-cl-std=CL1.2", &program, NULL));

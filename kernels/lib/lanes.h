@@ -52,6 +52,37 @@ typedef long place_t, lane_t;
     else                                                                                                               \
         FOR_LANES(lane, count) { body; }
 
+/* FOR_CELLS (reduce.h) of a block where most cells have the same code. The loop over `other_` has two turns, the stretch
+ * of cells from here on whose code is `usual` and the cell behind it, and is unrolled: in the first copy of the body
+ * CODE_HERE is a constant, branches on it are gone, and the compiler can make vectors. */
+#define FOR_CELLS_ALIKE(i, j, lane, codes, usual)                                                                      \
+    for (int j = block_top(), rows_ = min(block_top() + BLOCK_NY, NY); j < rows_; j++)                                 \
+        for (int from_ = block_first() + (int)get_local_id(0), end_ = min(block_first() + BLOCK_NX, NX), to_ = from_;  \
+             from_ < end_; from_ = to_ + (int)get_local_size(0))                                                       \
+            _Pragma("clang loop unroll(full)") for (int other_ = 0; other_ < 2; other_++)                              \
+                IN_VECTORS for (int i = other_ ? to_ : from_,                                                          \
+                                stop_ = other_ ? min(to_ + 1, end_)                                                    \
+                                               : (to_ = end_of_stretch((codes) + AT(0, j), from_, end_, usual)),       \
+                                lane = i - block_first();                                                              \
+                                i < stop_; i++, lane++)
+#define CODE_HERE(code, usual) (other_ ? (code) : (usual))
+
+/* The first of places from ... end - 1 that is not `usual`; `from` itself where the work-group has several work-items. */
+INLINED int end_of_stretch(global const int *codes, int from, int end, int usual)
+{
+    int to = from;
+    for (; get_local_size(0) == 1 && to + 16 <= end; to += 16) {
+        const int16 differ = vload16(0, codes + to) ^ usual;
+        const int8 eight = differ.lo | differ.hi;
+        const int4 four = eight.lo | eight.hi;
+        if (four.x | four.y | four.z | four.w)
+            break;
+    }
+    while (get_local_size(0) == 1 && to < end && codes[to] == usual)
+        to++;
+    return to;
+}
+
 /* Rows of lanes that need results of the row before. Work-items of a GPU share each row and wait for each other at its
  * end. On a CPU the work-item with HAS_ROWS goes through all of them alone: PoCL 5.0 aborts on barriers in a loop with
  * branches. */
@@ -91,6 +122,8 @@ typedef int lane_t;
         body;                                                                                                          \
     }
 #define ROWS_ARE_CUT 0
+#define FOR_CELLS_ALIKE(i, j, lane, codes, usual) FOR_CELLS(1, i, j, lane)
+#define CODE_HERE(code, usual) code
 #define FOR_LANES_OF_ROW FOR_LANES
 #define END_OF_ROW barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #define ROWS_END_WITH_BARRIER 1
