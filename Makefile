@@ -60,7 +60,7 @@ $(BUILD)/deps.mk: FORCE
 	+@CC='$(CC)' CXX='$(CXX)' DEPS='$(DEPS)' sh host/build/deps.sh $(LEVEL) $@
 
 # --------------------------------------------------------------------------------------------------------------- flags
-WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wformat=2 -Wdouble-promotion -Werror
+WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wformat=2 -Wdouble-promotion -Werror -Wno-error=deprecated-declarations
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 COMMON   := $(OPT) $(SANFLAGS) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -pthread -MMD -MP
 C_FLAGS   := -std=c11 $(COMMON) -Wstrict-prototypes -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 \

@@ -103,20 +103,21 @@ static bn_status find_slopes(bn_sim *sim, const maxwell *s, const char *of, cons
     const maxwell_model *m = &s->model;
     const size_t cells = maxwell_cells(m);
     const bool H = given && strcmp(of, "Z0H") == 0;
-    if (!given)
+    if (!given) {
         BN_TRY(flux_slopes(sim, s, of, g));
-    else if (!H && strcmp(of, "E") != 0)
+    } else if (!H && strcmp(of, "E") != 0) {
         return usage(sim, "slopes are those of the fields E or Z0H");
-    cplx *own = given ? malloc(3 * cells * sizeof *own) : NULL;
-    if (given && !own)
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for slopes");
-    for (size_t i = 0; own && i < 3 * cells; i++)
-        own[i] = (cplx){ given[2 * i], -given[2 * i + 1] };
-    if (H)
-        fold_H(m, own, g);
-    else if (own)
-        memcpy(g, own, 3 * cells * sizeof *g);
-    free(own);
+    } else {
+        cplx *own = H ? calloc(3 * cells, sizeof *own) : g;
+        if (!own)
+            return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for slopes");
+        for (size_t i = 0; i < 3 * cells; i++)
+            own[i] = (cplx){ given[2 * i], -given[2 * i + 1] };
+        if (H) {
+            fold_H(m, own, g);
+            free(own);
+        }
+    }
     for (size_t i = 0; i < 3 * cells; i++) {
         const size_t at = i % cells, place[3] = { at % m->n[0], at / m->n[0] % m->n[1], at / m->n[0] / m->n[1] };
         bool deep = false;
