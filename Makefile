@@ -137,7 +137,7 @@ $(BUILD)/objects.list $(BUILD)/embedded.list: $(BUILD)/%.list: FORCE
 # links to exactly those headers. An entry is LINK=TARGET. What stands in a file's own folder is found by itself.
 ROOM_host     := $(foreach d,api device grid comm launch parallel,$d=host/$d)
 ROOM_case     := case=src/case
-ROOM_io       := io=src/io
+ROOM_io       := io=src/io api/parallel_rows.h=host/api/parallel_rows.h
 ROOM_plot     := io=src/io plot=src/plot
 ROOM_numerics := api=host/api numerics=src/numerics
 ROOM_sim      := api=host/api case=src/case io=src/io sim=src/sim

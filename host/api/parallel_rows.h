@@ -8,5 +8,7 @@
  * processor and 16 in all. Few rows, and ranges whose thread can't be created, are worked on by the caller. Returns
  * when all is done. `work` may write to rows of its range only. */
 void bn_parallel_rows(size_t rows, void (*work)(void *user, size_t first, size_t end), void *user);
+/* The same of jobs that are worth a thread each. */
+void bn_parallel_jobs(size_t jobs, void (*work)(void *user, size_t first, size_t end), void *user);
 
 #endif

@@ -20,10 +20,10 @@ static void *run(void *given)
     return NULL;
 }
 
-void bn_parallel_rows(size_t rows, void (*work)(void *user, size_t first, size_t end), void *user)
+static void share_out(size_t rows, size_t count, void (*work)(void *user, size_t first, size_t end), void *user)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t count = rows / LEAST_ROWS, most = processors > 0 ? (size_t)processors : 1;
+    size_t most = processors > 0 ? (size_t)processors : 1;
     most = most < MOST_THREADS ? most : MOST_THREADS;
     count = count < 1 ? 1 : count < most ? count : most;
     row_range ranges[MOST_THREADS];
@@ -39,4 +39,14 @@ void bn_parallel_rows(size_t rows, void (*work)(void *user, size_t first, size_t
     for (size_t r = 0; r < count; r++)
         if (started[r])
             pthread_join(threads[r], NULL);
+}
+
+void bn_parallel_rows(size_t rows, void (*work)(void *user, size_t first, size_t end), void *user)
+{
+    share_out(rows, rows / LEAST_ROWS, work, user);
+}
+
+void bn_parallel_jobs(size_t jobs, void (*work)(void *user, size_t first, size_t end), void *user)
+{
+    share_out(jobs, jobs, work, user);
 }

@@ -31,7 +31,8 @@ typedef struct bn_sim_state {
     unsigned long long step;  /* steps done */
     double time;              /* simulated time [s], or the coordinate that the solver steps along (z of a beam [m]) */
     double residual;          /* the solver's measure of change; converged when below its tolerance */
-    unsigned long long items; /* cells or nodes computed: all of the grid in each step, in each time step of flood */
+    unsigned long long items; /* computed: cells or nodes, all of the grid in each step, in each time step of flood;
+                                 photons of xray */
     bool converged;
     bool complete; /* the solver has come to the end of what the case describes */
 } bn_sim_state;

@@ -225,7 +225,6 @@ void bn_bench_prepare_on(const bn_bench_case *c, unsigned n, bool twice, bool gp
         SET("density.cells=[%u,%u,%u]", n, across, across);
         SET("detector.cells=[%u,%u]", cells, cells);
         SET("source.batch=%u", batch);
-        j->per_item = batch;
         j->per_step = (double)cells * cells * batch;
     }
 }

@@ -153,8 +153,9 @@ static bn_status run_for(const bn_suite *s, const char *name, const char *text, 
 }
 
 enum { FLOOR_TEXT = 600 };
-/* A square floor of so many square metres with a source in its middle, for so many seconds. */
-static void write_floor(double area, double spacing, double end, bool twice, char text[FLOOR_TEXT])
+/* A square floor of so many square metres with a source in its middle, for so many seconds. Gives the area of its
+ * cells, which can all be wet. */
+static double write_floor(double area, double spacing, double end, bool twice, char text[FLOOR_TEXT])
 {
     const double side = sqrt(area), row = spacing * 0.8660254037844386;
     snprintf(text, FLOOR_TEXT,
@@ -163,6 +164,7 @@ static void write_floor(double area, double spacing, double end, bool twice, cha
              "[output]\nrecords=false\nvtk=false\npictures=false\n[stop]\ntime=%.17g\n",
              twice ? "double" : "single", lround(side / spacing), lround(side / row), spacing, 0.5 * side, 0.5 * side,
              fmax(1, spacing), end);
+    return (double)lround(side / spacing) * spacing * (double)lround(side / row) * row;
 }
 
 /* The study's cells are hexagons of 0.05229 m2, 24.573 cm apart. */
@@ -180,11 +182,11 @@ static bn_status figure_5_5(const bn_suite *s)
     for (size_t i = 0; i < sizeof areas / sizeof *areas; i += step) {
         char text[FLOOR_TEXT], name[32];
         double seconds, wet;
-        write_floor(areas[i], spacing_of(s), end, false, text);
+        const double area = write_floor(areas[i], spacing_of(s), end, false, text);
         snprintf(name, sizeof name, "floor-%g", areas[i]);
         BN_TRY(run_for(s, name, text, none, "wet_area", &seconds, &wet));
         BN_TRY(bn_suite_point(s, "computing [s]", areas[i], (double)NAN, seconds, "s"));
-        BN_TRY(bn_suite_point(s, "wet share [%]", areas[i], (double)NAN, 100 * wet / areas[i], "percent"));
+        BN_TRY(bn_suite_point(s, "wet share [%]", areas[i], (double)NAN, 100 * wet / area, "percent"));
     }
     return BN_OK;
 }
@@ -214,8 +216,8 @@ static bn_status figure_5_6(const bn_suite *s)
     for (size_t i = 0; i < count; i++) {
         char text[FLOOR_TEXT], name[32];
         bn_suite_run r;
-        const double end = s->level ? ends[i] : ends[i] / 30;
-        write_floor(area_high, spacing_of(s), end, false, text);
+        const double end = s->level ? ends[i] : ends[i] / 30,
+                     area = write_floor(area_high, spacing_of(s), end, false, text);
         snprintf(name, sizeof name, "floor-%g-s", end);
         const char *const sets[] = { "output.series_every=1", NULL };
         bn_status st = bn_suite_simulate(s, name, text, sets, &r);
@@ -223,7 +225,7 @@ static bn_status figure_5_6(const bn_suite *s)
             st = bn_suite_point(s, "computing [s]", end, (double)NAN,
                                 bn_json_number(json_object_get(r.summary, "timings"), "steps"), "s");
         if (st == BN_OK && i + 1 == count)
-            st = add_wet(s, &r, area_high);
+            st = add_wet(s, &r, area);
         bn_suite_run_release(s, &r);
         BN_TRY(st);
     }
@@ -248,7 +250,7 @@ static bn_status table_4_4(const bn_suite *s)
         BN_TRY(bn_suite_seconds(s, &job, &seconds[twice]));
         BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * seconds[twice], "ms", "a step of %u x %u wet cells, %s",
                             bn_suite_flood_cells(s), bn_suite_flood_cells(s), precision));
-        write_floor(area_low, s->level ? 0.5 : 4, s->level ? 60 : 10, twice, text);
+        (void)write_floor(area_low, s->level ? 0.5 : 4, s->level ? 60 : 10, twice, text);
         BN_TRY(run_for(s, twice ? "floor-double" : "floor-single", text, none, "max_depth", &ignored, &depth[twice]));
     }
     BN_TRY(bn_suite_add(s, published[1] / published[0], seconds[1] / seconds[0], "x", "double over single, time"));

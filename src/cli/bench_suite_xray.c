@@ -105,8 +105,7 @@ static bn_status errors(const bn_suite *s, const char *text, double times, bool 
         fprintf(stderr, "bench: double slit, %s\n", photons);
     BN_GO(bn_sim_create(cli->ctx, c, &(bn_sim_desc){ .device = s->d->plain }, &sim));
     for (size_t i = 0; i < count; i++) {
-        while (!bn_sim_done(sim) &&
-               (double)each * (double)bn_sim_now(sim).items < per_product * samples[i].product * (1 - 1e-9)) {
+        while (!bn_sim_done(sim) && (double)bn_sim_now(sim).items < per_product * samples[i].product * (1 - 1e-9)) {
             BN_GO(bn_sim_step(sim));
             if (*cli->stop) {
                 st = bn_fail(cli->ctx, BN_INTERRUPTED, "interrupted");

@@ -13,6 +13,12 @@ static void encode_group(const unsigned char in[3], char out[4])
     out[3] = digits[in[2] & 63];
 }
 
+void bn_base64_groups(const unsigned char *data, size_t groups, char *text)
+{
+    for (; groups > 0; groups--, data += 3, text += 4)
+        encode_group(data, text);
+}
+
 void bn_base64_put(bn_base64 *b, FILE *stream, const void *data, size_t bytes)
 {
     const unsigned char *at = data;

@@ -15,6 +15,9 @@ typedef struct bn_base64 {
 void bn_base64_put(bn_base64 *, FILE *, const void *data, size_t bytes); /* write errors stay in the stream's flag */
 void bn_base64_end(bn_base64 *, FILE *);                                 /* the last group, padded */
 
+/* Groups of three bytes as four characters each. */
+void bn_base64_groups(const unsigned char *data, size_t groups, char *text);
+
 /* Characters that `bytes` bytes become; `bytes` <= SIZE_MAX / 2. */
 size_t bn_base64_length(size_t bytes);
 

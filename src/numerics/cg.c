@@ -199,12 +199,20 @@ bn_status bn_cg_judge(bn_context *ctx, const char *system, const bn_cg_target *t
 {
     if (r->state == BN_CG_REACHED || r->state == BN_CG_ROUNDED)
         return BN_OK;
-    const char *why = r->state == BN_CG_STALLED ? "restarts no longer reduce the residual"
-                      : r->state == BN_CG_LIMIT ? "the limit of iterations was reached"
-                                                : "the matrix is not positive definite, or values are not finite";
+    const char *why = !isfinite(r->residual) ? "values are not finite: take a smaller time step"
+                      : r->iterations == 0
+                          ? "the direct solution is off: case.precision = \"double\", or another solver.poisson and "
+                            "solver.diffusion; binnacle verify tells whether the device computes right"
+                      : r->state == BN_CG_STALLED
+                          ? "restarts no longer reduce the residual: case.precision = \"double\", or a larger "
+                            "solver.cg_tolerance"
+                      : r->state == BN_CG_LIMIT
+                          ? "the limit of iterations was reached: raise solver.cg_iterations, or let multigrid "
+                            "take fewer (solver.poisson)"
+                          : "the matrix is not positive definite: binnacle verify tells whether the device "
+                            "computes right";
     return bn_fail(ctx, BN_DIVERGED,
                    "%s was not solved: true residual %.3g of the right-hand side, asked for %.3g, after %u iterations "
-                   "and %u restarts; %s. A smaller time step, double precision, more solver.cg_iterations or a larger "
-                   "solver.cg_tolerance may help",
+                   "and %u restarts; %s",
                    system, r->residual, target->tolerance, r->iterations, r->restarts, why);
 }

@@ -18,9 +18,9 @@ typedef struct plane {
     uint32_t thin[2];             /* of so many points along x and y one is drawn */
 } plane;
 
-/* Pictures have some 760 pixels: where ranks exchange what they show, it is thinned to this. Odd, so that rows of
- * hexagons stay odd or even. */
-enum { BN_DRAWN_MOST = 4096 };
+/* Pictures have some 760 pixels: of longer sides every so many-th value is taken. Odd, so that rows of hexagons stay
+ * odd or even. */
+enum { BN_DRAWN_MOST = 2048 };
 static uint32_t thinning(uint32_t n) { return n > BN_DRAWN_MOST ? (n / BN_DRAWN_MOST) | 1 : 1; }
 
 static const bn_field_desc *field_of(const bn_plan *p, const char *name)
@@ -36,7 +36,7 @@ static const bn_grid *grid_of(const bn_plan *p, const bn_picture_desc *d)
     return bn_plan_grid_of(p, field_of(p, d->field));
 }
 
-static plane plane_of(const bn_plan *plan, const bn_picture_desc *d, bool thinned)
+static plane plane_of(const bn_plan *plan, const bn_picture_desc *d)
 {
     const bn_grid *g = grid_of(plan, d);
     const size_t step[3] = { 1, g->n[0], (size_t)g->n[0] * g->n[1] };
@@ -50,8 +50,8 @@ static plane plane_of(const bn_plan *plan, const bn_picture_desc *d, bool thinne
     p.first = p.at * step[p.across];
     p.step_x = step[p.x];
     p.step_y = step[p.y];
-    p.thin[0] = thinned ? thinning(g->n[p.x]) : 1;
-    p.thin[1] = thinned ? thinning(g->n[p.y]) : 1;
+    p.thin[0] = thinning(g->n[p.x]);
+    p.thin[1] = thinning(g->n[p.y]);
     return p;
 }
 
@@ -217,7 +217,7 @@ bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, siz
     const bn_picture_desc *d = &e->plan->pictures[which];
     const bn_grid *g = grid_of(e->plan, d);
     bn_status st = BN_OK;
-    const plane axes = plane_of(e->plan, d, e->sim != NULL);
+    const plane axes = plane_of(e->plan, d);
     const bool hexagons = g->kind == BN_HEXAGONAL && axes.x == 0 && axes.y == 1;
     double *values = NULL, *lines = NULL;
     uint32_t n[2];
@@ -260,7 +260,7 @@ out:
 bn_status bn_frame_pictures_scale(bn_context *ctx, const bn_plan *p, size_t which, const char *const *paths,
                                   size_t count, bn_picture_scale *out)
 {
-    const plane axes = plane_of(p, &p->pictures[which], false);
+    const plane axes = plane_of(p, &p->pictures[which]);
     parts texts;
     const bn_picture kind = describe(p, &p->pictures[which], &axes, &texts);
     return bn_pictures_scale(ctx, paths, count, &kind, out);
@@ -269,7 +269,7 @@ bn_status bn_frame_pictures_scale(bn_context *ctx, const bn_plan *p, size_t whic
 bn_status bn_frame_picture_rescale(bn_context *ctx, const bn_plan *p, size_t which, const char *path,
                                    const bn_picture_scale *scale)
 {
-    const plane axes = plane_of(p, &p->pictures[which], false);
+    const plane axes = plane_of(p, &p->pictures[which]);
     parts texts;
     const bn_picture kind = describe(p, &p->pictures[which], &axes, &texts);
     return bn_picture_to_scale(ctx, path, &kind, scale);

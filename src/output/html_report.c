@@ -453,6 +453,7 @@ static void add_speed(report *r)
                                  { "steps", "timings", "steps", "s" },
                                  { "output", "timings", "output", "s" },
                                  { "cells per second", "rate", "cells_per_second", "1/s" },
+                                 { "photons per second", "rate", "photons_per_second", "1/s" },
                                  { "share of the bandwidth limit", "rate", "share_of_bandwidth_limit", NULL },
                                  { "copy bandwidth", "rate", "bandwidth_bytes_per_second", "B/s" } };
     const json_t *profile = json_object_get(r->summary, "profile"), *kernel;

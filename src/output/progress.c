@@ -109,8 +109,8 @@ static void take_own_figure(bn_progress_figures *f, bn_sim *sim)
 
 static void print_json(const bn_progress *p, const bn_progress_figures *f, double elapsed, bool within)
 {
-    printf("{\"event\":\"progress\",\"step\":%llu,\"%s\":%.9g,\"elapsed\":%.3f,\"cells_per_second\":%.6g", f->step,
-           p->along.name, f->along, elapsed, f->rate);
+    printf("{\"event\":\"progress\",\"step\":%llu,\"%s\":%.9g,\"elapsed\":%.3f,\"%s_per_second\":%.6g", f->step,
+           p->along.name, f->along, elapsed, p->counts, f->rate);
     if (within)
         printf(",\"computing\":%llu", f->step + 1);
     if (isfinite(f->residual))
@@ -133,8 +133,9 @@ static void print_line(bn_progress *p, const bn_progress_figures *f, double elap
     if (isfinite(f->share))
         snprintf(limit, sizeof limit, "  %.0f %% of copy limit", 100 * f->share);
     if (f->known)
-        snprintf(line, sizeof line, "step %llu%s  %s %.5g %s%s  %.3g cells/s%s  elapsed %s  left %s%s", f->step, next,
-                 p->along.letter, f->along, p->along.unit, f->own, f->rate, limit, done, f->guess ? "~" : "", rest);
+        snprintf(line, sizeof line, "step %llu%s  %s %.5g %s%s  %.3g %s/s%s  elapsed %s  left %s%s", f->step, next,
+                 p->along.letter, f->along, p->along.unit, f->own, f->rate, p->counts, limit, done, f->guess ? "~" : "",
+                 rest);
     else
         snprintf(line, sizeof line, "step %llu is being computed  elapsed %s", f->step + 1, done);
     put_line(p, line);
@@ -176,6 +177,7 @@ void bn_progress_begin(bn_progress *p, bn_sim *sim, bool quiet, bool json, doubl
                         .limit = limit,
                         .steps_end = steps_end,
                         .along = bn_solver_coordinate(bn_sim_plan(sim)->solver),
+                        .counts = bn_solver_counts(bn_sim_plan(sim)->solver),
                         .before = bn_sim_now(sim) };
     p->bytes_before = bn_progress_bytes(p, sim);
     p->start = p->last = bn_seconds_now();

@@ -10,7 +10,8 @@ enum { BN_PROFILE_ROWS = 64 };
 /* What a line says. */
 typedef struct bn_progress_figures {
     unsigned long long step;
-    double along, elapsed, residual, rate, share, left; /* time or z; rate: cells a second; share: of the copy limit */
+    double along, elapsed, residual, rate, share,
+        left;          /* time or z; rate: what the solver counts a second; share: of the copy limit */
     bool known, guess; /* known: a step has been done; guess: `left` is by the slope of the residual */
     char own[96];      /* the solver's own figure, in words */
 } bn_progress_figures;
@@ -25,6 +26,7 @@ typedef struct bn_progress {
     bn_sim_state before;          /* steps and cells before a restart */
     double bytes_before;          /* what launches had declared then */
     bn_coordinate along;
+    const char *counts;          /* what the rate is of */
     bn_progress_figures figures; /* of the last step looked at */
     pthread_t watcher;           /* prints within long steps: */
     pthread_mutex_t lock;        /* of `figures`, `last`, `width`, `ending` */

@@ -189,7 +189,9 @@ static void add_speed(object o, bn_sim *sim, const bn_summary *s)
     put(t, "output_waits", number(s->output_waits));
     const double limit = s->bandwidth > 0 ? s->bandwidth : (double)NAN;
     object r = put_object(o, "rate");
-    put(r, "cells_per_second", number((double)(bn_sim_now(sim).items - s->items_before) / s->steps));
+    char rate[32];
+    snprintf(rate, sizeof rate, "%s_per_second", bn_solver_counts(bn_sim_plan(sim)->solver));
+    put(r, rate, number((double)(bn_sim_now(sim).items - s->items_before) / s->steps));
     put(r, "share_of_bandwidth_limit", number(s->bytes > 0 ? s->bytes / s->steps / limit : (double)NAN));
     put(r, "bandwidth_bytes_per_second", number(limit));
     object b = put_object(o, "build");

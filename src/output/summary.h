@@ -21,7 +21,7 @@ typedef struct bn_summary {
     double bytes;        /* declared by launches of the steps */
     double bandwidth;    /* of copies on the device [B/s]; 0: unknown */
     unsigned long long resumed_from; /* step of the checkpoint; 0: the beginning */
-    unsigned long long items_before; /* cells updated up to there */
+    unsigned long long items_before; /* of bn_sim_now up to there */
     json_t *fields;                  /* bn_summary_hash_fields; owned until the summary is written */
 } bn_summary;
 

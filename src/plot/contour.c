@@ -48,6 +48,15 @@ static bool crossed(const tracer *t, int64_t i, int64_t j, int edge)
     return (corner(t, i, j, edge) >= t->level) != (corner(t, i, j, edge + 1) >= t->level);
 }
 
+/* Whether the level lies between corners of a square: mostly it does not, and a place that is not finite is never above
+ * it by itself. */
+static bool between_corners(const tracer *t, int64_t i, int64_t j)
+{
+    const double *low = t->values + j * t->nx + i, *high = low + t->nx;
+    const int above = (low[0] >= t->level) + (low[1] >= t->level) + (high[0] >= t->level) + (high[1] >= t->level);
+    return above % 4 != 0;
+}
+
 /* The edge through which the line that came in at p leaves the square. */
 static int leave_edge(const tracer *t, place p)
 {
@@ -138,7 +147,7 @@ bn_status bn_contour_trace(bn_context *ctx, const double *values, const uint32_t
     bool memory = (t.visited = calloc(n[0] - 1, n[1] - 1)) != NULL;
     for (int64_t j = 0; memory && j < t.ny - 1; j++) {
         for (int64_t i = 0; memory && i < t.nx - 1; i++) {
-            if (!usable(&t, i, j))
+            if (!between_corners(&t, i, j) || !usable(&t, i, j))
                 continue;
             for (int e = 0; memory && e < 4; e++) {
                 if (!crossed(&t, i, j, e) || t.visited[j * (t.nx - 1) + i] & 1u << e)

@@ -374,14 +374,14 @@ static void finish(run *r, bn_status *st)
         then(r, st, bn_sim_measure(r->sim));
     if (readable && *st != BN_DEVICE)
         then(r, st, bn_output_fields(r->output));
+    if (*st != BN_DEVICE && r->out) /* a lost device can't be read; while the fields are written */
+        then(r, st, bn_summary_hash_fields(r->ctx, r->sim, s));
     then(r, st, bn_output_finish(r->output, stepped));
     s->output = bn_output_seconds(r->output);
     s->output_waits = bn_output_waited(r->output);
     s->total = bn_seconds_now() - r->begin;
     if (r->desc->keep)
         then(r, st, keep_series(r));
-    if (*st != BN_DEVICE && r->out) /* a lost device can't be read */
-        then(r, st, bn_summary_hash_fields(r->ctx, r->sim, s));
     if (*st == BN_OK)
         *st = verdict(r);
     if (*st != BN_OK && *st != BN_INTERRUPTED && *st != BN_TERMINATED)

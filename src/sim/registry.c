@@ -80,3 +80,5 @@ bn_coordinate bn_solver_coordinate(const bn_solver *s)
         return (bn_coordinate){ "time", "t", "s" };
     return (bn_coordinate){ s->along, s->along, s->along_unit };
 }
+
+const char *bn_solver_counts(const bn_solver *s) { return s->counts ? s->counts : "cells"; }

@@ -18,7 +18,7 @@ typedef struct bn_step {
     bool converged;
     bool complete;                /* nothing is left to do: the beam has left the structure */
     bool unfinished;              /* bn_sim_asked_to_end: the next call does the rest of the step */
-    double updates;               /* cells computed, where a step does not compute each cell once; 0: it does */
+    double updates;               /* computed, of what the solver counts; 0: each cell once */
     double series[BN_SERIES_MAX]; /* values of the columns that plan() announced */
 } bn_step;
 
@@ -91,6 +91,7 @@ typedef struct bn_solver {
     /* optional: the coordinate that steps go along and bn_step.dt adds up to, and its unit: "z", "m". NULL: time, in s.
      * Progress, series, pictures and the summary use it. */
     const char *along, *along_unit;
+    const char *counts; /* optional: what bn_step.updates are, where they are not cells: "photons" */
 } bn_solver;
 
 /* The coordinate that steps go along: its name in tables, its letter in messages, its unit. */
@@ -98,6 +99,7 @@ typedef struct bn_coordinate {
     const char *name, *letter, *unit;
 } bn_coordinate;
 bn_coordinate bn_solver_coordinate(const bn_solver *);
+const char *bn_solver_counts(const bn_solver *);
 
 /* --- for init, setup, step, measure --- */
 bn_field *bn_sim_field(bn_sim *, const char *name);   /* announced by plan; asserts that it exists */

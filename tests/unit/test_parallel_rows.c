@@ -15,15 +15,16 @@ static void count_rows(void *user, size_t first, size_t end)
         rows[r]++;
 }
 
-START_TEST(every_row_once)
+START_TEST(every_row_and_job_once)
 {
     static const size_t counts[] = { 0, 1, 127, 128, 129, 255, 257, 1000, 5001 };
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         unsigned *rows = calloc(counts[c] + 1, sizeof *rows);
         ck_assert_ptr_nonnull(rows);
         bn_parallel_rows(counts[c], count_rows, rows);
+        bn_parallel_jobs(counts[c], count_rows, rows);
         for (size_t r = 0; r < counts[c]; r++)
-            ck_assert_msg(rows[r] == 1, "row %zu of %zu: %u times", r, counts[c], rows[r]);
+            ck_assert_msg(rows[r] == 2, "row %zu of %zu: %u times", r, counts[c], rows[r]);
         ck_assert_uint_eq(rows[counts[c]], 0);
         free(rows);
     }
@@ -95,7 +96,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_test(tests, every_row_once);
+    tcase_add_test(tests, every_row_and_job_once);
     tcase_add_test(tests, matrices_do_not_depend_on_threads);
 }
 

@@ -205,6 +205,27 @@ START_TEST(test_vtk_reads_back)
 }
 END_TEST
 
+/* More blocks than are in memory at a time, whose lengths leave one or two bytes for the next ones. */
+START_TEST(many_blocks)
+{
+    const bn_vtk_array kind = { "flags", NULL, "UInt8", 1, NULL };
+    const size_t count = (size_t)6007 * 6000;
+    unsigned char *flags = malloc(count);
+    ck_assert_ptr_nonnull(flags);
+    for (size_t i = 0; i < count; i++)
+        flags[i] = (unsigned char)(i >> 8 ^ i >> 17);
+    bn_vtk_array array = kind;
+    array.data = flags;
+    const bn_vtk_image image = { .dims = 2, .n = { 6007, 6000 }, .h = { 1, 1, 1 }, .arrays = &array, .count = 1 };
+    bn_vtk_image back;
+    ck_assert_int_eq(bn_vtk_write(ctx, in_folder("large.vti"), &image), BN_OK);
+    ck_assert_msg(bn_vtk_read(ctx, in_folder("large.vti"), NULL, &back) == BN_OK, "%s", bn_error_text(ctx));
+    ck_assert(memcmp(back.arrays[0].data, flags, count) == 0);
+    bn_vtk_free(&back);
+    free(flags);
+}
+END_TEST
+
 START_TEST(test_vtk_collection)
 {
     bn_vtk_array arrays[ARRAYS];
@@ -608,6 +629,7 @@ static void add(TCase *c)
     tcase_add_checked_fixture(c, open_folder, close_folder);
     tcase_add_loop_test(c, test_vtk_opens_in_vtk, 0, SAMPLES);
     tcase_add_loop_test(c, test_vtk_reads_back, 0, SAMPLES);
+    tcase_add_test(c, many_blocks);
     tcase_add_test(c, test_vtk_collection);
     tcase_add_test(c, test_vtk_refuses_nonsense);
     tcase_add_test(c, test_vtk_full_disk);

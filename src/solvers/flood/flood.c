@@ -370,8 +370,7 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
         { s->scheme.record, "depth_max", "Largest depth", "largest depth", 0, deep, wet, false },
         { s->scheme.record, "hazard_max", "Danger by hazard rating", "largest hazard rating", 0, 2.5, 0.5 * wet, true },
         { s->scheme.soil, "soaked", "Infiltration", "infiltrated depth", 0, 0, 0, false },
-        { s->scheme.record, "arrival", "Arrival of the water", "time of arrival", 0, bn_case_real(c, "stop.time"), 0,
-          false },
+        { s->scheme.record, "arrival", "Arrival of the water", "time of arrival", 0, 0, 0, false },
     };
     bn_drawing *drawing;
     BN_TRY(bn_plan_allocate(p, s->grid.storeys * sizeof *drawing, (void **)&drawing));

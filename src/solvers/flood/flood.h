@@ -129,6 +129,8 @@ typedef struct flood_ground {
     double slope[2], amplitude, radius, depth;
     uint64_t seed;
     double quantum;                 /* beds and levels are multiples of it */
+    double *floor;                  /* height of each storey [m] */
+    double lowest;                  /* of the terrain, and what cells without a height have, which are walls */
     const bn_input *terrain;        /* of the lowest storey; NULL: none */
     double shift[2], scale, offset; /* of the terrain [m]; height = scale * value + offset */
     double *macdonald;              /* of the steady flow of MacDonald's type, two values a column; NULL: none */
@@ -149,7 +151,6 @@ typedef struct flood_boundary {
 /* Of all cells, kept by the plan. */
 typedef struct flood_cells {
     int32_t *code;
-    double *bed;      /* [m] */
     bool *solid;      /* cells drawn as walls; NULL: none */
     flood_item *item; /* [[source]] first */
     int items;
@@ -240,6 +241,8 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
 void flood_place(const flood *, size_t i, size_t j, double x[2]);
 /* The same in the coordinates of terrain and other maps. */
 void flood_place_on_map(const flood *, size_t i, size_t j, double x[2]);
+/* Height of the ground or floor of a cell of storey k, a multiple of ground.quantum [m]. */
+double flood_ground_at(const flood *, size_t i, size_t j, size_t k);
 
 /* The cell beside another one of the same storey; false: outside. */
 bool flood_beside(const flood *, size_t i, size_t j, int edge, long *x, long *y);

@@ -118,6 +118,11 @@ static void code_place(const bn_case *c, flood *s, const flood_place_keys *k, si
     }
 }
 
+static double ground(const flood *s, size_t at)
+{
+    return flood_ground_at(s, at % s->grid.nx, at / s->grid.nx % s->grid.ny, at / s->grid.nx / s->grid.ny);
+}
+
 /* [[culvert]]: as many cells at each end as its barrels are wide, the nearest ones that are free; the n-th nearest of
  * both ends carry their part of the discharge from one to the other. Their further values: height of the barrels, of
  * the sill over the ground at this end and at the other one, of this sill over the other one [m]; 2 g over the number
@@ -168,8 +173,7 @@ static void code_culvert(const bn_case *c, flood *s, size_t which)
             const double more[FLOOD_MORE_VALUE] = { height,
                                                     sill[e],
                                                     sill[1 - e],
-                                                    (s->cells.bed[at[e]] + sill[e]) -
-                                                        (s->cells.bed[at[1 - e]] + sill[1 - e]),
+                                                    (ground(s, at[e]) + sill[e]) - (ground(s, at[1 - e]) + sill[1 - e]),
                                                     2 * s->k.g / lost,
                                                     e == 0 ? 1 : -1 };
             memcpy(s->cells.item[s->cells.items - 2 + (int)e].more, more, sizeof more);

@@ -2,6 +2,8 @@
  * stairs, openings, sources and drains. */
 #include "flood_plans.h"
 
+#include "api/parallel_rows.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,9 +230,10 @@ static void code_walls(flood *s, size_t storey)
             bool closed = (cell[at] | cell[to]) & FLOOD_SOLID;
             flood_place(s, at % s->grid.nx, at / s->grid.nx, a);
             flood_place(s, (size_t)i, (size_t)j, b);
-            for (int k = 1; k < pieces && !closed; k++) {
+            const bool near = !closed && hypot(b[0] - a[0], b[1] - a[1]) < 1.5 * s->grid.d; /* not beyond a side */
+            for (int k = 1; k < pieces && near && !closed; k++) {
                 const double t = (double)k / pieces, x[2] = { a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]) };
-                closed = hypot(b[0] - a[0], b[1] - a[1]) < 1.5 * s->grid.d && blocked(plans, storey, x);
+                closed = blocked(plans, storey, x);
             }
             if (closed) {
                 cell[at] |= FLOOD_CLOSED << e;
@@ -239,11 +242,20 @@ static void code_walls(flood *s, size_t storey)
         }
 }
 
-/* Nothing passes the edges of a solid cell, nor those that lead out through an open side. */
-static void close_solids(flood *s)
+static void code_storeys(void *user, size_t first, size_t end)
 {
+    flood *s = user;
+    for (size_t k = first; k < end; k++)
+        if (s->plans->rgb[k])
+            code_walls(s, k);
+}
+
+/* Nothing passes the edges of a solid cell, nor those that lead out through an open side. */
+static void close_solids(void *user, size_t first, size_t end)
+{
+    flood *s = user;
     const size_t layer = (size_t)s->grid.nx * s->grid.ny;
-    for (size_t at = 0; at < layer * s->grid.storeys; at++) {
+    for (size_t at = first * layer; at < end * layer; at++) {
         long i, j;
         if (!(s->cells.code[at] & FLOOD_SOLID))
             continue;
@@ -389,12 +401,11 @@ bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
 {
     const size_t layer = (size_t)s->grid.nx * s->grid.ny;
     BN_TRY(bn_plan_allocate(p, FLOOD_ITEMS * sizeof *s->cells.item, (void **)&s->cells.item));
+    bn_parallel_jobs(s->grid.storeys, code_storeys, s);
     for (size_t k = 0; k < s->grid.storeys; k++)
-        if (s->plans->rgb[k])
-            code_walls(s, k);
-        else if (s->plans->shapes[k])
+        if (s->plans->shapes[k])
             BN_TRY(flood_code_shapes(c, p, s, k));
-    close_solids(s);
+    bn_parallel_jobs(s->grid.storeys, close_solids, s);
     flood_code_places(c, s);
     for (size_t k = 0; k < s->grid.storeys && !bn_case_diagnostics(c)[0]; k++)
         if (s->plans->rgb[k])

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void flood_place(const flood *s, size_t i, size_t j, double x[2])
 {
@@ -102,6 +101,17 @@ static double bed_at(const flood *s, size_t i, size_t j)
     }
 }
 
+static double ground_at(const flood *s, size_t i, size_t j, size_t k)
+{
+    return (s->ground.terrain && k > 0 ? 0 : bed_at(s, i, j)) + s->ground.floor[k];
+}
+
+double flood_ground_at(const flood *s, size_t i, size_t j, size_t k)
+{
+    const double z = s->ground.quantum * rint(ground_at(s, i, j, k) / s->ground.quantum);
+    return isnan(z) ? s->ground.lowest : z;
+}
+
 /* Height of the water at the start, where it is one. */
 static double level_at(const flood *s, const double x[2])
 {
@@ -159,12 +169,17 @@ static void code_sides(void *user, size_t first, size_t end)
     }
 }
 
-/* The ground under rows of cells of all storeys; `most`: of each row the largest distance from zero. */
+/* The ground under a row of cells. */
+typedef struct ground_row {
+    double low, high;
+    bool gaps; /* cells without a height */
+} ground_row;
+
+/* The ground under rows of cells of all storeys. */
 typedef struct ground_rows {
     flood *s;
-    const double *height; /* of each storey */
-    bool wall;            /* cells without a height are walls */
-    double *most;
+    bool wall; /* cells without a height are walls */
+    ground_row *row;
 } ground_rows;
 
 static void find_ground(void *user, size_t first, size_t end)
@@ -172,23 +187,17 @@ static void find_ground(void *user, size_t first, size_t end)
     const ground_rows *g = user;
     flood *s = g->s;
     for (size_t row = first; row < end; row++) {
-        const size_t j = row % s->grid.ny, k = row / s->grid.ny;
-        g->most[row] = 0;
+        ground_row r = { HUGE_VAL, -HUGE_VAL, false };
         for (size_t i = 0; i < s->grid.nx; i++) {
-            const double z = (s->ground.terrain && k > 0 ? 0 : bed_at(s, i, j)) + g->height[k];
-            s->cells.bed[row * s->grid.nx + i] = z;
+            const double z = ground_at(s, i, row % s->grid.ny, row / s->grid.ny);
             if (isnan(z) && g->wall)
                 s->cells.code[row * s->grid.nx + i] |= FLOOD_SOLID;
-            g->most[row] = fabs(z) > g->most[row] ? fabs(z) : g->most[row];
+            r.gaps = r.gaps || isnan(z);
+            r.low = fmin(r.low, z); /* leaves NaN out */
+            r.high = fmax(r.high, z);
         }
+        g->row[row] = r;
     }
-}
-
-static void round_ground(void *user, size_t first, size_t end)
-{
-    flood *s = user;
-    for (size_t at = first * s->grid.nx; at < end * s->grid.nx; at++)
-        s->cells.bed[at] = s->ground.quantum * rint(s->cells.bed[at] / s->ground.quantum);
 }
 
 /* The largest power of two of which beds and levels are multiples so that their sums and differences are exact: water
@@ -236,26 +245,23 @@ static void reject_missing(const bn_case *c, const flood *s, size_t at)
 }
 
 /* Cells without a height are walls where the case says so; elsewhere than in a wall of the plan they reject it. */
-static bn_status check_heights(const bn_case *c, flood *s)
+static bn_status check_heights(const bn_case *c, flood *s, const ground_row *row)
 {
-    const size_t layer = (size_t)s->grid.nx * s->grid.ny;
-    double least = HUGE_VAL;
-    for (size_t at = 0; at < layer; at++) {
-        if (isnan(s->cells.bed[at]) && !(s->cells.code[at] & FLOOD_SOLID)) {
+    const size_t nx = s->grid.nx, layer = nx * s->grid.ny;
+    for (size_t at = 0; at < layer; at++)
+        if (!row[at / nx].gaps)
+            at += nx - 1;
+        else if (isnan(ground_at(s, at % nx, at / nx, 0)) && !(s->cells.code[at] & FLOOD_SOLID)) {
             reject_missing(c, s, at);
             return BN_OK;
         }
-        least = fmin(least, s->cells.bed[at]); /* leaves NaN out */
-    }
-    for (size_t at = 0; at < layer; at++)
-        if (isnan(s->cells.bed[at]))
-            s->cells.bed[at] = isfinite(least) ? least : 0;
-    for (size_t at = 0; s->grid.storeys > 1 && at < layer; at++)
-        if (!((s->cells.code[at] | s->cells.code[at + layer]) & FLOOD_SOLID) &&
-            s->cells.bed[at] >= s->cells.bed[at + layer])
+    for (size_t at = 0; s->grid.storeys > 1 && at < layer; at++) {
+        const double above = flood_ground_at(s, at % nx, at / nx, 1), z = flood_ground_at(s, at % nx, at / nx, 0);
+        if (!((s->cells.code[at] | s->cells.code[at + layer]) & FLOOD_SOLID) && z >= above)
             return bn_case_reject_item(c, "storey.height", 1, "heights of storeys count from the zero of the terrain",
                                        "storey 2: its floor at %g m lies in the ground, which is %g m high there",
-                                       s->cells.bed[at + layer], s->cells.bed[at]);
+                                       above, z);
+    }
     return BN_OK;
 }
 
@@ -281,7 +287,7 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
         return BN_OK;
     }
     BN_TRY(bn_plan_allocate(p, points * sizeof *s->cells.code, (void **)&s->cells.code));
-    BN_TRY(bn_plan_allocate(p, points * sizeof *s->cells.bed, (void **)&s->cells.bed));
+    BN_TRY(bn_plan_allocate(p, s->grid.storeys * sizeof *s->ground.floor, (void **)&s->ground.floor));
     if (s->ground.kind == FLOOD_MACDONALD) {
         BN_TRY(bn_plan_allocate(p, 2 * s->grid.nx * sizeof *s->ground.macdonald, (void **)&s->ground.macdonald));
         for (size_t i = 0; i < 2 * s->grid.nx; i++)
@@ -293,22 +299,28 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     for (int side = 0; side < FLOOD_SIDES; side++)
         most = fmax(most, fabs(s->side[side].level));
     const size_t rows = (size_t)s->grid.ny * s->grid.storeys;
-    double *work = malloc((rows + s->grid.storeys) * sizeof *work), *height = work ? work + rows : NULL;
-    if (!work)
+    ground_row *row = malloc(rows * sizeof *row);
+    bn_status st = BN_OK;
+    if (!row)
         return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the ground");
     for (size_t k = 0; k < s->grid.storeys; k++)
-        height[k] = k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0;
-    bn_parallel_rows(rows, find_ground,
-                     &(ground_rows){ s, height, bn_case_choice(c, "bed.nodata") == FLOOD_WALL_NODATA, work });
-    for (size_t row = 0; row < rows; row++)
-        most = fmax(most, work[row]);
-    free(work);
+        s->ground.floor[k] = k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0;
+    bn_parallel_rows(rows, find_ground, &(ground_rows){ s, bn_case_choice(c, "bed.nodata") == FLOOD_WALL_NODATA, row });
+    double low = HUGE_VAL;
+    for (size_t at = 0; at < rows; at++) {
+        most = row[at].low <= row[at].high ? fmax(most, fmax(-row[at].low, row[at].high)) : most;
+        low = at < s->grid.ny ? fmin(low, row[at].low) : low;
+    }
     s->ground.quantum = quantum_of(most, bn_case_double(c));
-    bn_parallel_rows(rows, round_ground, s);
+    s->ground.lowest = isfinite(low) ? s->ground.quantum * rint(low / s->ground.quantum) : 0;
     bn_parallel_rows(rows, code_sides, s);
-    BN_TRY(flood_code_plans(c, p, s));
+    BN_GO(flood_code_plans(c, p, s));
     flood_lengthen(s);
-    return s->ground.terrain && !bn_case_diagnostics(c)[0] ? check_heights(c, s) : BN_OK;
+    if (s->ground.terrain && !bn_case_diagnostics(c)[0])
+        st = check_heights(c, s, row);
+out:
+    free(row);
+    return st;
 }
 
 /* Argument of the fillers of initial values. */
@@ -334,16 +346,17 @@ static flood_exact start_of(const start *w, size_t i, size_t j, size_t k)
     else if (s->initial.kind == FLOOD_DEPTH_START)
         e.h = fmax(0, s->ground.quantum * rint(s->initial.level / s->ground.quantum));
     else if (s->initial.kind != FLOOD_DRY_START)
-        e.h = fmax(0, s->ground.quantum * rint(level_at(s, x) / s->ground.quantum) - s->cells.bed[at]);
+        e.h = fmax(0, s->ground.quantum * rint(level_at(s, x) / s->ground.quantum) - flood_ground_at(s, i, j, k));
     return e;
 }
 
-/* A region on its way to a field of depths or of velocities. */
+/* A region on its way to a field. */
+enum { START_DEPTH, START_VELOCITY, START_BED };
 typedef struct start_rows {
     const start *w;
+    int what;
     const bn_region *r;
     double *values;
-    bool velocity;
 } start_rows;
 
 static void find_start(void *user, size_t first, size_t end)
@@ -352,37 +365,26 @@ static void find_start(void *user, size_t first, size_t end)
     const bn_region *r = t->r;
     const size_t points = bn_region_points(r);
     for (size_t row = first; row < end; row++)
-        for (size_t i = 0; i < r->n[0]; i++) {
-            const flood_exact e = start_of(t->w, r->first[0] + i, r->first[1] + row % r->n[1],
-                                           r->first[2] + row / r->n[1]);
-            double *value = t->values + row * r->n[0] + i;
-            value[0] = t->velocity ? e.u : e.h;
-            if (t->velocity)
+        for (size_t column = 0; column < r->n[0]; column++) {
+            const size_t i = r->first[0] + column, j = r->first[1] + row % r->n[1], k = r->first[2] + row / r->n[1];
+            double *value = t->values + row * r->n[0] + column;
+            if (t->what == START_BED) {
+                *value = flood_ground_at(t->w->s, i, j, k);
+                continue;
+            }
+            const flood_exact e = start_of(t->w, i, j, k);
+            value[0] = t->what == START_VELOCITY ? e.u : e.h;
+            if (t->what == START_VELOCITY)
                 value[points] = e.v;
         }
 }
 
-static bn_status fill_depth(void *user, const bn_region *r, void *to)
+static bn_status fill(void *user, const bn_region *r, void *to)
 {
-    bn_parallel_rows((size_t)r->n[1] * r->n[2], find_start, &(start_rows){ user, r, to, false });
-    return BN_OK;
-}
-
-static bn_status fill_velocity(void *user, const bn_region *r, void *to)
-{
-    bn_parallel_rows((size_t)r->n[1] * r->n[2], find_start, &(start_rows){ user, r, to, true });
-    return BN_OK;
-}
-
-static bn_status fill_bed(void *user, const bn_region *r, void *to)
-{
-    double *values = to;
-    const flood *s = ((const start *)user)->s;
-    for (size_t row = 0; row < (size_t)r->n[1] * r->n[2]; row++)
-        memcpy(values + row * r->n[0],
-               s->cells.bed + ((r->first[2] + row / r->n[1]) * s->grid.ny + r->first[1] + row % r->n[1]) * s->grid.nx +
-                   r->first[0],
-               r->n[0] * sizeof *values);
+    start_rows t = *(const start_rows *)user;
+    t.r = r;
+    t.values = to;
+    bn_parallel_rows((size_t)r->n[1] * r->n[2], find_start, &t);
     return BN_OK;
 }
 
@@ -405,11 +407,13 @@ bn_status flood_fill(bn_sim *sim, flood *s)
 {
     const size_t points = (size_t)s->grid.nx * s->grid.ny * s->grid.storeys;
     start w = { bn_sim_case(sim), s };
-    BN_TRY(bn_field_supply(s->f.depth, BN_AS_DOUBLES, fill_depth, &w));
-    BN_TRY(bn_field_supply(s->f.velocity, BN_AS_DOUBLES, fill_velocity, &w));
+    BN_TRY(bn_field_supply(s->f.depth, BN_AS_DOUBLES, fill, &(start_rows){ &w, START_DEPTH, NULL, NULL }));
+    BN_TRY(bn_field_zero(s->f.velocity));
+    if (s->initial.kind == FLOOD_PLANAR || s->initial.kind == FLOOD_RADIAL)
+        BN_TRY(bn_field_supply(s->f.velocity, BN_AS_DOUBLES, fill, &(start_rows){ &w, START_VELOCITY, NULL, NULL }));
     BN_TRY(bn_field_copy(s->f.depth, s->f.next_depth));
     BN_TRY(bn_field_copy(s->f.velocity, s->f.next_velocity));
-    BN_TRY(bn_field_supply(s->f.bed, BN_AS_DOUBLES, fill_bed, &w));
+    BN_TRY(bn_field_supply(s->f.bed, BN_AS_DOUBLES, fill, &(start_rows){ &w, START_BED, NULL, NULL }));
     BN_TRY(bn_field_write(s->f.cell, s->cells.code, points * sizeof *s->cells.code));
     s->now.start_volume = 0;
     BN_TRY(bn_field_visit(s->f.depth, BN_AS_DOUBLES, flood_add_up, &s->now.start_volume));

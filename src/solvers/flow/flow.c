@@ -489,6 +489,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flow_read_sides(c, p, s));
     if (bn_case_diagnostics(c)[0])
         return BN_OK; /* what follows relies on sides that make sense */
+    BN_TRY(flow_plan_border(p, s));
     BN_TRY(flow_read_mask(c, p, s));
     s->config.temperature_drop = prescribed_drop(s);
     s->config.temperature_scale = s->config.temperature_drop > 0 ? s->config.temperature_drop : 1;
@@ -548,7 +549,7 @@ static bn_status init(bn_sim *sim, void *state)
             };
     if (s->newton.on)
         flow_newton_init(sim, s);
-    return flow_fill(sim, s);
+    return flow_fill(s);
 }
 
 const bn_solver bn_solver_flow = {

@@ -131,10 +131,13 @@ typedef struct flow_border {
     flow_piece piece[FLOW_PIECES];
     int pieces;
     double *moving; /* [s-1] of FLOW_SIDES times the longer side's nodes: what a given velocity adds to wall formulas */
+    double *psi;    /* [m2/s] along the sides, as long as `moving`, relative to the corner at the origin */
     uint8_t *edge[FLOW_SIDES]; /* the piece that each node of a side belongs to */
     bool *solid;               /* nx * ny: the node is inside or on an obstacle; NULL without */
-    uint8_t *body;             /* nx * ny: number of the body that is not connected to the border, from 1 */
+    uint8_t *body;             /* nx * ny: number of the body that is not connected to the border, from 1; numbers above
+                                  FLOW_BODIES: of the psi of an obstacle that is */
     int bodies;
+    double body_psi[UINT8_MAX + 1]; /* at the start, by that number */
     double body_temperature;
     flow_heat body_heat;
     double body_across; /* [m] of the largest body, across the stream */
@@ -222,8 +225,8 @@ void flow_table_velocity(const flow_piece *, double place, double velocity[2]);
 double flow_speed_inwards(int side, const double velocity[2]);
 /* Volume flux per depth into the domain through a piece up to a place along its side [m2/s]; not of outflows. */
 double flow_piece_flux(const flow_piece *, double place);
-/* Of the nodes of one side: what their velocity adds to the wall formula [s-1]. */
-const double *flow_moving(const flow *, int side);
+/* Of the nodes of one side: border.moving or border.psi. */
+double *flow_along(const flow *, double *values, int side);
 /* Net volume flux per depth that flows in [m2/s], outflows not counted. */
 double flow_net_inflow(const flow *);
 
@@ -231,15 +234,18 @@ double flow_net_inflow(const flow *);
 BN_CHECKED bn_status flow_read_mask(const bn_case *, bn_plan *, flow *);
 
 /* flow_border.c: what every node is, the matrices' bits (at plan), and the values at the border and at the start. */
+BN_CHECKED bn_status flow_plan_border(bn_plan *, flow *);
 BN_CHECKED bn_status flow_plan_moving(bn_plan *, flow *);
 BN_CHECKED bn_status flow_plan_systems(const bn_case *, bn_plan *, flow *);
-BN_CHECKED bn_status flow_fill(bn_sim *, flow *);
-/* The stream function along the border, relative to the corner at the origin; nx * ny, other nodes untouched. */
-void flow_border_psi(const flow *, double *psi);
+BN_CHECKED bn_status flow_fill(flow *);
+/* A number at a node: which of several numbers, or of what body. */
+typedef double flow_node_value(const flow *, int which, uint32_t i, uint32_t j);
+/* Fills a field by all processors; which + component. */
+BN_CHECKED bn_status flow_supply(bn_field *field, const flow *s, flow_node_value *value, int which);
 
 /* Of coupled systems: fields.psi_border from the values of psi at the border. `solve` solves the system of psi, from
  * fields.rhs to fields.next. */
-BN_CHECKED bn_status flow_setup_border(bn_sim *, flow *, bn_status (*solve)(flow *, const bn_cg_target *));
+BN_CHECKED bn_status flow_setup_border(flow *, bn_status (*solve)(flow *, const bn_cg_target *));
 
 /* flow_measure.c: extrema, profiles, heat transfer. */
 BN_CHECKED bn_status flow_measure(bn_sim *, void *state, bn_results *);

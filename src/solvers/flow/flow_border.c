@@ -13,17 +13,6 @@
 static double shape(flow_profile profile, double eta) { return profile == FLOW_UNIFORM ? 1 : 6 * eta * (1 - eta); }
 static double slope(flow_profile profile, double eta) { return profile == FLOW_UNIFORM ? 0 : 6 * (1 - 2 * eta); }
 
-/* Node number m of a side in the order of x or y. */
-static size_t side_node(const flow *s, int side, uint32_t m)
-{
-    switch (side) {
-    case FLOW_LEFT: return (size_t)m * s->config.nx;
-    case FLOW_RIGHT: return (size_t)m * s->config.nx + s->config.nx - 1;
-    case FLOW_BOTTOM: return m;
-    default: return (size_t)(s->config.ny - 1) * s->config.nx + m;
-    }
-}
-
 /* Volume flux per depth into the domain through a side from its begin to `place` [m2/s]; an outflow takes what the
  * inflows leave, evenly (its stream function is an unknown: this only closes the circle). */
 static double flux_before(const flow *s, int side, double place)
@@ -39,27 +28,38 @@ static double flux_before(const flow *s, int side, double place)
     return sum;
 }
 
-/* Counterclockwise d psi = -(normal speed inwards) ds, from psi = 0 in the corner at the origin. */
-void flow_border_psi(const flow *s, double *psi)
+double *flow_along(const flow *s, double *values, int side)
 {
+    return values + (size_t)side * (s->config.nx > s->config.ny ? s->config.nx : s->config.ny);
+}
+
+/* Counterclockwise d psi = -(normal speed inwards) ds, from psi = 0 in the corner at the origin; the other corners have
+ * what the side that ends there says. */
+bn_status flow_plan_border(bn_plan *plan, flow *s)
+{
+    const size_t longer = s->config.nx > s->config.ny ? s->config.nx : s->config.ny;
+    const uint32_t right = s->config.nx - 1, top = s->config.ny - 1;
     double begin = 0;
     static const int order[FLOW_SIDES] = { FLOW_BOTTOM, FLOW_RIGHT, FLOW_TOP, FLOW_LEFT };
+    BN_TRY(bn_plan_allocate(plan, FLOW_SIDES * longer * sizeof(double), (void **)&s->border.psi));
     for (int step = 0; step < FLOW_SIDES; step++) {
         const int side = order[step];
         const bool rising = side == FLOW_BOTTOM || side == FLOW_RIGHT;
         const double whole = flux_before(s, side, flow_side_length(s, side));
         for (uint32_t m = 0; m < flow_side_nodes(s, side); m++) {
             const double before = flux_before(s, side, flow_node_place(s, side, m));
-            psi[side_node(s, side, m)] = begin - (rising ? before : whole - before);
+            flow_along(s, s->border.psi, side)[m] = begin - (rising ? before : whole - before);
         }
         begin -= whole;
     }
-    psi[0] = 0;
-}
-
-const double *flow_moving(const flow *s, int side)
-{
-    return s->border.moving + (size_t)side * (s->config.nx > s->config.ny ? s->config.nx : s->config.ny);
+    double *psi[FLOW_SIDES];
+    for (int side = 0; side < FLOW_SIDES; side++)
+        psi[side] = flow_along(s, s->border.psi, side);
+    psi[FLOW_LEFT][0] = psi[FLOW_BOTTOM][0] = 0;
+    psi[FLOW_BOTTOM][right] = psi[FLOW_RIGHT][0];
+    psi[FLOW_RIGHT][top] = psi[FLOW_TOP][right];
+    psi[FLOW_TOP][0] = psi[FLOW_LEFT][top];
+    return BN_OK;
 }
 
 /* With U along +x or +y, psi_n = -s U inwards, s = 1 at the top and left, -1 at the bottom and right. Where something
@@ -69,17 +69,9 @@ bn_status flow_plan_moving(bn_plan *plan, flow *s)
     const size_t longer = s->config.nx > s->config.ny ? s->config.nx : s->config.ny;
     const size_t points = (size_t)s->config.nx * s->config.ny;
     const double wall = s->config.woods ? 3 : 2;
-    double *psi = NULL; /* where a velocity is given */
-    bool given = false;
     BN_TRY(bn_plan_allocate(plan, FLOW_SIDES * longer * sizeof(double), (void **)&s->border.moving));
     if (bn_plan_only_counts(plan, (double)points))
         return BN_OK;
-    for (int i = 0; i < s->border.pieces; i++)
-        given = given || s->border.piece[i].kind == FLOW_VELOCITY;
-    if (given && !(psi = calloc(points, sizeof *psi)))
-        return bn_fail(bn_plan_context(plan), BN_MEMORY, "no memory for the border of flow");
-    if (given)
-        flow_border_psi(s, psi);
     for (int side = 0; side < FLOW_SIDES; side++)
         for (uint32_t m = 1; m + 1 < flow_side_nodes(s, side); m++) {
             const flow_piece *p = flow_piece_at(s, side, m);
@@ -87,17 +79,16 @@ bn_status flow_plan_moving(bn_plan *plan, flow *s)
             const double across = s->config.h[vertical ? 0 : 1], along = s->config.h[vertical ? 1 : 0];
             const double sign = side == FLOW_LEFT || side == FLOW_TOP ? 1 : -1;
             double U[3] = { p->speed, p->speed, p->speed }, psi_tt = 0;
-            for (uint32_t k = 0; k < 3 && psi && p->kind == FLOW_VELOCITY; k++) {
+            for (uint32_t k = 0; k < 3 && p->kind == FLOW_VELOCITY; k++) {
                 double velocity[2];
                 flow_table_velocity(p, flow_node_place(s, side, m - 1 + k), velocity);
                 U[k] = velocity[vertical];
-                psi_tt += (k == 1 ? -2 : 1) * psi[side_node(s, side, m - 1 + k)] / (along * along);
+                psi_tt += (k == 1 ? -2 : 1) * flow_along(s, s->border.psi, side)[m - 1 + k] / (along * along);
             }
             const double U_tt = s->config.woods ? (U[0] - 2 * U[1] + U[2]) / (along * along) : 0;
             const double lid = sign * (0.5 * across * U_tt - wall / across * U[1]);
             s->border.moving[(size_t)side * longer + m] = lid - 0.5 * wall * psi_tt;
         }
-    free(psi);
     return BN_OK;
 }
 
@@ -215,28 +206,20 @@ static bn_status count_systems(const bn_case *c, bn_plan *p, flow *s)
 }
 
 /* Where psi and omega are solved directly and have the same unknowns, one transform forward serves both. */
-static bn_status couple_systems(bn_plan *p, flow *s)
+static void couple_systems(flow *s)
 {
     const size_t points = (size_t)s->config.nx * s->config.ny;
     bn_linear_desc *psi = &s->systems.desc[FLOW_PSI], *omega = &s->systems.desc[FLOW_OMEGA];
     if (s->newton.on) {
         s->systems.coupled = psi->method == BN_LINEAR_SPECTRAL;
-        return BN_OK;
+        return;
     }
     s->systems.coupled = psi->method == BN_LINEAR_SPECTRAL && omega->method == BN_LINEAR_SPECTRAL &&
                          memcmp(s->systems.bits[FLOW_PSI], s->systems.bits[FLOW_OMEGA], points) == 0;
     psi->only_coupled = omega->only_coupled = s->systems.coupled;
-    if (!s->systems.coupled)
-        return BN_OK;
-    double *values = calloc(points, sizeof *values);
-    if (!values)
-        return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the border of flow");
-    flow_border_psi(s, values);
-    for (int side = 0; side < FLOW_SIDES; side++)
+    for (int side = 0; side < FLOW_SIDES && s->systems.coupled; side++)
         for (uint32_t m = 0; m < flow_side_nodes(s, side); m++)
-            s->systems.border = s->systems.border || values[side_node(s, side, m)] != 0;
-    free(values);
-    return BN_OK;
+            s->systems.border = s->systems.border || flow_along(s, s->border.psi, side)[m] != 0;
 }
 
 bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
@@ -265,240 +248,211 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
         s->systems.desc[i].method = choose_method(
             c, s, (flow_system)i, i == FLOW_PSI || s->newton.on ? "solver.poisson" : "solver.diffusion");
     }
-    BN_GO(couple_systems(p, s));
+    couple_systems(s);
 out:
     free(flags);
     return st;
 }
 
-bn_status flow_setup_border(bn_sim *sim, flow *s, bn_status (*solve)(flow *, const bn_cg_target *))
+/* A region of a field on its way there. */
+typedef struct filled {
+    const flow *s;
+    flow_node_value *value;
+    int which, components;
+    bool integers;
+    const bn_region *region;
+    void *values;
+} filled;
+
+static void fill_rows(void *user, size_t first, size_t end)
 {
-    const size_t points = (size_t)s->config.nx * s->config.ny;
-    const double k[4] = { s->k.per_h2_x, s->k.per_h2_x, s->k.per_h2_y, s->k.per_h2_y };
-    const long step[4] = { -1, 1, -(long)s->config.nx, (long)s->config.nx };
-    bn_status st = BN_OK;
-    double *psi = calloc(2 * points, sizeof *psi);
-    if (!psi)
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the border of flow");
-    double *rhs = psi + points;
-    flow_border_psi(s, psi);
-    for (size_t at = 0; at < points; at++)
-        for (int d = 0; d < 4 && s->systems.bits[FLOW_PSI][at]; d++)
-            if (!(s->systems.bits[FLOW_PSI][at] & BN_LINK_WEST << d))
-                rhs[at] += k[d] * psi[(size_t)((long)at + step[d])];
-    BN_GO(bn_field_set(s->fields.rhs, rhs, points));
-    BN_GO(solve(s, &s->systems.target[FLOW_PSI]));
-    st = bn_field_copy(s->fields.next, s->fields.psi_border);
-out:
-    free(psi);
-    return st;
+    const filled *f = user;
+    const bn_region *r = f->region;
+    for (int c = 0; c < f->components; c++)
+        for (size_t at = first * r->n[0]; at < end * r->n[0]; at++) {
+            const size_t to = (size_t)c * bn_region_points(r) + at;
+            const double value = f->value(f->s, f->which + c, r->first[0] + (uint32_t)(at % r->n[0]),
+                                          r->first[1] + (uint32_t)(at / r->n[0]));
+            if (f->integers)
+                ((int32_t *)f->values)[to] = (int32_t)value;
+            else
+                ((double *)f->values)[to] = value;
+        }
 }
 
-/* What rows of nodes are filled with: their integers (see flow.h) or temperatures. */
-typedef struct flow_filled {
-    const flow *s;
-    int32_t *node;
-    double *T;
-} flow_filled;
-
-static void set_nodes(void *user, size_t first, size_t end)
+static bn_status fill_region(void *user, const bn_region *r, void *values)
 {
-    const flow_filled *f = user;
-    const flow *s = f->s;
-    int32_t *node = f->node;
+    filled f = *(const filled *)user;
+    f.region = r;
+    f.values = values;
+    bn_parallel_rows(r->n[1], fill_rows, &f);
+    return BN_OK;
+}
+
+bn_status flow_supply(bn_field *field, const flow *s, flow_node_value *value, int which)
+{
+    const bn_field_desc *d = bn_field_describe(field);
+    const bool integers = d->type == BN_T_I32;
+    return bn_field_supply(
+        field, integers ? BN_OWN_TYPE : BN_AS_DOUBLES, fill_region,
+        &(filled){ .s = s, .value = value, .which = which, .components = d->components, .integers = integers });
+}
+
+/* What values of psi at the border and on nothing else make of the right-hand side. */
+static double border_source(const flow *s, int which, uint32_t i, uint32_t j)
+{
+    const unsigned bits = s->systems.bits[FLOW_PSI][(size_t)j * s->config.nx + i];
+    const bool beside[FLOW_SIDES] = { i == 1, i + 2 == s->config.nx, j == 1, j + 2 == s->config.ny };
+    double rhs = 0;
+    (void)which;
+    for (int side = 0; side < FLOW_SIDES && bits; side++)
+        if (beside[side] && !(bits & BN_LINK_WEST << side))
+            rhs += (side < FLOW_BOTTOM ? s->k.per_h2_x : s->k.per_h2_y) *
+                   flow_along(s, s->border.psi, side)[side < FLOW_BOTTOM ? j : i];
+    return rhs;
+}
+
+bn_status flow_setup_border(flow *s, bn_status (*solve)(flow *, const bn_cg_target *))
+{
+    BN_TRY(flow_supply(s->fields.rhs, s, border_source, 0));
+    BN_TRY(solve(s, &s->systems.target[FLOW_PSI]));
+    return bn_field_copy(s->fields.next, s->fields.psi_border);
+}
+
+/* The integer of a node (see flow.h). */
+static double node_code(const flow *s, int which, uint32_t i, uint32_t j)
+{
     static const int dx[4] = { -1, 1, 0, 0 }, dy[4] = { 0, 0, -1, 1 };
     static const int32_t given[FLOW_SYSTEMS] = { FLOW_PSI_GIVEN, FLOW_OMEGA_GIVEN, FLOW_HEAT_GIVEN };
-    for (uint32_t j = (uint32_t)first; j < end; j++)
-        for (uint32_t i = 0; i < s->config.nx; i++) {
-            const size_t at = (size_t)j * s->config.nx + i;
-            const int side = side_of(s, i, j);
-            int32_t n = 0;
-            n |= s->systems.bits[FLOW_PSI][at] ? FLOW_NODE_PSI : 0;
-            n |= s->systems.bits[FLOW_OMEGA][at] ? FLOW_NODE_OMEGA : 0;
-            for (int d = 0; d < 4; d++) {
-                const long x = (long)i + dx[d], y = (long)j + dy[d];
-                if (x < 0 || y < 0 || x >= (long)s->config.nx || y >= (long)s->config.ny)
-                    continue;
-                const size_t other = (size_t)(y * (long)s->config.nx + x);
-                for (int k = 0; k < FLOW_SYSTEMS; k++)
-                    if (s->systems.bits[k] && s->systems.bits[k][at] && !s->systems.bits[k][other] &&
-                        bn_stencil_face(s->systems.bits[k][at], d) > 0)
-                        n |= given[k] << d;
-                /* Of a solid node: the neighbour is fluid. Nodes on the border, whose vorticity is no unknown, are not.
-                 */
-                if (solid_at(s, at) && s->systems.bits[FLOW_OMEGA][other])
-                    n |= FLOW_NODE_BODY | FLOW_PSI_GIVEN << d;
-            }
-            if (side >= 0 && side < FLOW_SIDES) {
-                n |= side * FLOW_NODE_SIDE;
-                switch (piece_of(s, side, i, j)->kind) {
-                case FLOW_WALL:
-                case FLOW_VELOCITY: n |= FLOW_NODE_WALL; break;
-                case FLOW_SLIP: n |= FLOW_NODE_SLIP; break;
-                case FLOW_OUTFLOW: n |= FLOW_NODE_OUTFLOW; break;
-                case FLOW_INFLOW: break;
-                }
-            }
-            if (solid_at(s, at))
-                n = (n & ~(FLOW_NODE_WALL | FLOW_NODE_SLIP | FLOW_NODE_OUTFLOW)) |
-                    s->border.body[at] * FLOW_BODY_NUMBER;
-            node[at] = n;
+    const size_t at = (size_t)j * s->config.nx + i;
+    const int side = side_of(s, i, j);
+    int32_t n = 0;
+    (void)which;
+    n |= s->systems.bits[FLOW_PSI][at] ? FLOW_NODE_PSI : 0;
+    n |= s->systems.bits[FLOW_OMEGA][at] ? FLOW_NODE_OMEGA : 0;
+    for (int d = 0; d < 4; d++) {
+        const long x = (long)i + dx[d], y = (long)j + dy[d];
+        if (x < 0 || y < 0 || x >= (long)s->config.nx || y >= (long)s->config.ny)
+            continue;
+        const size_t other = (size_t)(y * (long)s->config.nx + x);
+        for (int k = 0; k < FLOW_SYSTEMS; k++)
+            if (s->systems.bits[k] && s->systems.bits[k][at] && !s->systems.bits[k][other] &&
+                bn_stencil_face(s->systems.bits[k][at], d) > 0)
+                n |= given[k] << d;
+        /* Of a solid node: the neighbour is fluid. Nodes on the border, whose vorticity is no unknown, are not. */
+        if (solid_at(s, at) && s->systems.bits[FLOW_OMEGA][other])
+            n |= FLOW_NODE_BODY | FLOW_PSI_GIVEN << d;
+    }
+    if (side >= 0 && side < FLOW_SIDES) {
+        n |= side * FLOW_NODE_SIDE;
+        switch (piece_of(s, side, i, j)->kind) {
+        case FLOW_WALL:
+        case FLOW_VELOCITY: n |= FLOW_NODE_WALL; break;
+        case FLOW_SLIP: n |= FLOW_NODE_SLIP; break;
+        case FLOW_OUTFLOW: n |= FLOW_NODE_OUTFLOW; break;
+        case FLOW_INFLOW: break;
         }
+    }
+    if (solid_at(s, at))
+        n = (n & ~(FLOW_NODE_WALL | FLOW_NODE_SLIP | FLOW_NODE_OUTFLOW)) |
+            (s->border.body[at] <= FLOW_BODIES ? s->border.body[at] * FLOW_BODY_NUMBER : 0);
+    return n;
 }
+
+enum { START_PSI, START_OMEGA, START_U, START_V };
+
+/* Values of a node at the start. */
+typedef struct flow_start_values {
+    double psi, omega, u, v;
+} flow_start_values;
 
 /* Velocity and vorticity at the border that do not follow from psi: walls and inflows. */
-static void set_border_motion(const flow *s, double *omega, double *u, double *v)
+static void set_border_motion(const flow *s, int side, uint32_t m, flow_start_values *to)
 {
-    for (int side = 0; side < FLOW_SIDES; side++) {
-        const uint32_t n = flow_side_nodes(s, side);
-        const double inwards = side == FLOW_LEFT || side == FLOW_BOTTOM ? 1 : -1;
-        double *along = side < FLOW_BOTTOM ? v : u, *across = side < FLOW_BOTTOM ? u : v;
-        for (uint32_t m = 0; m < n; m++) {
-            const flow_piece *p = flow_piece_at(s, side, m);
-            const size_t at = side_node(s, side, m);
-            const double length = p->to - p->from, eta = (flow_node_place(s, side, m) - p->from) / length;
-            if (solid_at(s, at))
-                continue;
-            if (p->kind == FLOW_WALL) {
-                along[at] = p->speed;
-            } else if (p->kind == FLOW_VELOCITY) {
-                double velocity[2];
-                flow_table_velocity(p, flow_node_place(s, side, m), velocity);
-                u[at] = velocity[0];
-                v[at] = velocity[1];
-            } else if (p->kind == FLOW_INFLOW) {
-                across[at] = inwards * p->speed * shape(p->profile, eta);
-                /* omega = v_x - u_y, with no change along the normal */
-                if (m > 0 && m < n - 1)
-                    omega[at] = (side < FLOW_BOTTOM ? -1 : 1) * inwards * p->speed * slope(p->profile, eta) / length;
-            }
-        }
+    const flow_piece *p = flow_piece_at(s, side, m);
+    const double inwards = side == FLOW_LEFT || side == FLOW_BOTTOM ? 1 : -1;
+    const double length = p->to - p->from, eta = (flow_node_place(s, side, m) - p->from) / length;
+    double *along = side < FLOW_BOTTOM ? &to->v : &to->u, *across = side < FLOW_BOTTOM ? &to->u : &to->v;
+    if (p->kind == FLOW_WALL) {
+        *along = p->speed;
+    } else if (p->kind == FLOW_VELOCITY) {
+        double velocity[2];
+        flow_table_velocity(p, flow_node_place(s, side, m), velocity);
+        to->u = velocity[0];
+        to->v = velocity[1];
+    } else if (p->kind == FLOW_INFLOW) {
+        *across = inwards * p->speed * shape(p->profile, eta);
+        /* omega = v_x - u_y, with no change along the normal */
+        if (m > 0 && m + 1 < flow_side_nodes(s, side))
+            to->omega = (side < FLOW_BOTTOM ? -1 : 1) * inwards * p->speed * slope(p->profile, eta) / length;
     }
 }
 
-static void set_start(const flow *s, double *psi, double *omega, double *u, double *v)
+/* At the border, and at rest. psi of a solid: that of the border it touches; of a body in the fluid: as if the flow
+ * passed it on both sides alike. */
+static flow_start_values at_rest(const flow *s, uint32_t i, uint32_t j)
 {
-    const double pi = 3.14159265358979323846, ax = pi / s->config.size[0], ay = pi / s->config.size[1];
-    for (uint32_t j = 1; j + 1 < s->config.ny && s->config.start != FLOW_REST; j++)
-        for (uint32_t i = 1; i < s->config.nx; i++) {
-            const size_t at = (size_t)j * s->config.nx + i;
-            const bool border = i + 1 == s->config.nx;
-            if ((border && piece_of(s, FLOW_RIGHT, i, j)->kind != FLOW_OUTFLOW) || solid_at(s, at))
-                continue;
-            if (s->config.start == FLOW_VORTEX) {
-                const double x = i * s->config.h[0], y = j * s->config.h[1];
-                psi[at] = s->config.strength * sin(ax * x) * sin(ay * y);
-                omega[at] = (ax * ax + ay * ay) * psi[at];
-                u[at] = s->config.strength * ay * sin(ax * x) * cos(ay * y);
-                v[at] = -s->config.strength * ax * cos(ax * x) * sin(ay * y);
-            } else {
-                const size_t inlet = (size_t)j * s->config.nx;
-                psi[at] = psi[inlet];
-                omega[at] = omega[inlet];
-                u[at] = u[inlet];
-            }
+    const bool on_side[FLOW_SIDES] = { i == 0, i + 1 == s->config.nx, j == 0, j + 1 == s->config.ny };
+    const size_t at = (size_t)j * s->config.nx + i;
+    const bool solid = solid_at(s, at);
+    flow_start_values to = { .psi = solid ? s->border.body_psi[s->border.body[at]] : 0 };
+    for (int side = 0; side < FLOW_SIDES; side++)
+        if (on_side[side]) {
+            const uint32_t m = side < FLOW_BOTTOM ? j : i;
+            to.psi = flow_along(s, s->border.psi, side)[m];
+            if (!solid)
+                set_border_motion(s, side, m, &to);
         }
-    /* Vorticity of the walls of a developed flow: that of the profile, u_y at both ends. */
+    return to;
+}
+
+static double value_at_start(const flow *s, int which, uint32_t i, uint32_t j)
+{
+    const uint32_t right = s->config.nx - 1, top = s->config.ny - 1;
     const flow_piece *left = &s->border.piece[FLOW_LEFT];
-    if (s->config.start == FLOW_DEVELOPED)
-        for (uint32_t i = 1; i + 1 < s->config.nx; i++)
-            for (int top = 0; top < 2; top++) {
-                const int side = top ? FLOW_TOP : FLOW_BOTTOM;
-                if (flow_piece_at(s, side, i)->kind == FLOW_WALL)
-                    omega[side_node(s, side, i)] = -left->speed * slope(left->profile, top) / s->config.size[1];
-            }
-}
-
-/* psi of a solid: that of the border it touches; of a body in the fluid: as if the flow passed it on both sides alike.
- */
-static void set_solid_psi(const flow *s, double *psi)
-{
-    const size_t nx = s->config.nx, points = nx * s->config.ny;
-    double middle = 0;
-    for (size_t j = 0; j < s->config.ny; j++)
-        middle += psi[j * nx] / s->config.ny;
-    for (size_t at = 0; at < points; at++)
-        if (s->border.solid[at] && s->border.body[at])
-            psi[at] = middle;
-    /* Spreads the border's value through the solids that touch it. */
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t j = 1; j + 1 < s->config.ny; j++)
-            for (size_t i = 1; i + 1 < nx; i++) {
-                const size_t at = j * nx + i, around[4] = { at - 1, at + 1, at - nx, at + nx };
-                if (!s->border.solid[at] || s->border.body[at])
-                    continue;
-                for (int d = 0; d < 4; d++)
-                    if (s->border.solid[around[d]] && psi[around[d]] != psi[at] && psi[around[d]] != 0) {
-                        psi[at] = psi[around[d]];
-                        changed = true;
-                        break;
-                    }
-            }
+    const bool starts = i > 0 && j > 0 && j < top && !solid_at(s, (size_t)j * s->config.nx + i) &&
+                        (i < right || flow_piece_at(s, FLOW_RIGHT, j)->kind == FLOW_OUTFLOW);
+    flow_start_values to = at_rest(s, i, j);
+    if (starts && s->config.start == FLOW_VORTEX) {
+        const double pi = 3.14159265358979323846, ax = pi / s->config.size[0], ay = pi / s->config.size[1];
+        const double x = i * s->config.h[0], y = j * s->config.h[1];
+        to.psi = s->config.strength * sin(ax * x) * sin(ay * y);
+        to.omega = (ax * ax + ay * ay) * to.psi;
+        to.u = which == START_U ? s->config.strength * ay * sin(ax * x) * cos(ay * y) : 0;
+        to.v = which == START_V ? -s->config.strength * ax * cos(ax * x) * sin(ay * y) : 0;
+    } else if (starts && s->config.start == FLOW_DEVELOPED) {
+        const double v = to.v;
+        to = at_rest(s, 0, j);
+        to.v = v;
+    } else if (s->config.start == FLOW_DEVELOPED && (j == 0 || j == top) && i > 0 && i < right &&
+               flow_piece_at(s, j > 0 ? FLOW_TOP : FLOW_BOTTOM, i)->kind == FLOW_WALL) {
+        /* vorticity of the walls of a developed flow: that of the profile, u_y at both ends */
+        to.omega = -left->speed * slope(left->profile, j > 0) / s->config.size[1];
     }
+    return which == START_PSI ? to.psi : which == START_OMEGA ? to.omega : which == START_U ? to.u : to.v;
 }
 
-static void set_temperature(void *user, size_t first, size_t end)
+static double temperature_at_start(const flow *s, int which, uint32_t i, uint32_t j)
 {
-    const flow_filled *f = user;
-    const flow *s = f->s;
-    const double pi = 3.14159265358979323846;
-    for (uint32_t j = (uint32_t)first; j < end; j++)
-        for (uint32_t i = 0; i < s->config.nx; i++) {
-            const double x = pi * i / (s->config.nx - 1), y = pi * j / (s->config.ny - 1);
-            double *value = &f->T[(size_t)j * s->config.nx + i];
-            if (!given_temperature(s, i, j, value))
-                *value += s->config.heat_mode == FLOW_SINE     ? s->config.heat_amplitude * sin(x) * sin(y)
-                          : s->config.heat_mode == FLOW_COSINE ? s->config.heat_amplitude * cos(x) * cos(y)
-                                                               : 0;
-        }
+    const double pi = 3.14159265358979323846, x = pi * i / (s->config.nx - 1), y = pi * j / (s->config.ny - 1);
+    double value;
+    (void)which;
+    if (given_temperature(s, i, j, &value) || s->config.heat_mode == FLOW_EVEN)
+        return value;
+    return value + (s->config.heat_mode == FLOW_SINE ? s->config.heat_amplitude * sin(x) * sin(y)
+                                                     : s->config.heat_amplitude * cos(x) * cos(y));
 }
 
-/* One kind of values at a time, so that few doubles of the whole grid are there. */
-bn_status flow_fill(bn_sim *sim, flow *s)
+bn_status flow_fill(flow *s)
 {
-    bn_status st = BN_OK;
-    const size_t points = (size_t)s->config.nx * s->config.ny;
-    int32_t *node = malloc(points * sizeof *node);
-    double *values = NULL, *T = NULL;
-    if (!node)
-        goto no_memory;
-    bn_parallel_rows(s->config.ny, set_nodes, &(flow_filled){ s, node, NULL });
-    BN_GO(bn_field_write(s->fields.node, node, points * sizeof *node));
-    free(node);
-    node = NULL;
+    BN_TRY(flow_supply(s->fields.node, s, node_code, 0));
     if (s->config.a > 0) {
-        if (!(T = malloc(points * sizeof *T)))
-            goto no_memory;
-        bn_parallel_rows(s->config.ny, set_temperature, &(flow_filled){ s, NULL, T });
-        BN_GO(bn_field_set(s->fields.T, T, points));
-        BN_GO(bn_field_copy(s->fields.T, s->fields.T_next));
-        free(T);
-        T = NULL;
+        BN_TRY(flow_supply(s->fields.T, s, temperature_at_start, 0));
+        BN_TRY(bn_field_copy(s->fields.T, s->fields.T_next));
     }
-    if (!(values = calloc(4 * points, sizeof *values))) /* psi, omega, u, v */
-        goto no_memory;
-    double *psi = values, *omega = psi + points, *u = omega + points, *v = u + points;
-    flow_border_psi(s, psi);
-    set_border_motion(s, omega, u, v);
-    if (s->border.solid)
-        set_solid_psi(s, psi);
-    set_start(s, psi, omega, u, v);
-    for (size_t at = 0; at < points && s->border.bodies > 0; at++)
-        if (s->border.body[at] == 1) {
-            s->psi_body = psi[at];
-            break;
-        }
-    BN_GO(bn_field_set(s->fields.psi, psi, points));
-    BN_GO(bn_field_set(s->fields.omega, omega, points));
-    BN_GO(bn_field_set(s->fields.velocity, u, 2 * points));
-    st = bn_field_copy(s->fields.psi, s->fields.before);
-    goto out;
-no_memory:
-    st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the initial values of flow");
-out:
-    free(values);
-    free(node);
-    free(T);
-    return st;
+    BN_TRY(flow_supply(s->fields.psi, s, value_at_start, START_PSI));
+    BN_TRY(flow_supply(s->fields.omega, s, value_at_start, START_OMEGA));
+    BN_TRY(flow_supply(s->fields.velocity, s, value_at_start, START_U));
+    s->psi_body = s->border.body_psi[1];
+    return bn_field_copy(s->fields.psi, s->fields.before);
 }

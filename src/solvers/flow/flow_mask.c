@@ -76,7 +76,7 @@ static size_t collect(const flow *s, size_t start, bool *seen, size_t *list)
     return count;
 }
 
-static body describe_body(const flow *s, const size_t *list, size_t count, const double *psi)
+static body describe_body(const flow *s, const size_t *list, size_t count)
 {
     body b = { .low = HUGE_VAL, .high = -HUGE_VAL, .left = UINT32_MAX, .bottom = UINT32_MAX };
     for (size_t n = 0; n < count; n++) {
@@ -90,8 +90,9 @@ static body describe_body(const flow *s, const size_t *list, size_t count, const
             if (on_side[side]) {
                 b.border = true;
                 b.outflow = b.outflow || flow_piece_at(s, side, side < FLOW_BOTTOM ? j : i)->kind == FLOW_OUTFLOW;
-                b.low = fmin(b.low, psi[list[n]]);
-                b.high = fmax(b.high, psi[list[n]]);
+                const double psi = flow_along(s, s->border.psi, side)[side < FLOW_BOTTOM ? j : i];
+                b.low = fmin(b.low, psi);
+                b.high = fmax(b.high, psi);
             }
     }
     return b;
@@ -113,16 +114,32 @@ static void measure_bodies(flow *s, const double extent[2])
     s->border.body_share = share[across];
 }
 
-/* Numbers the bodies that touch no border; checks the others. psi: along the border. */
-static bn_status find_bodies(const bn_case *c, flow *s, const double *psi, bool *seen, size_t *list)
+/* The number of a value of psi of obstacles on the border, from FLOW_BODIES + 1; 0: too many differ. They are the
+ * walls' values, except where an obstacle touches an inflow in one node. */
+static int number_of(flow *s, int *used, double psi)
 {
+    double *value = s->border.body_psi;
+    int number = FLOW_BODIES + 1;
+    while (number < *used && value[number] != psi)
+        number++;
+    if (number > UINT8_MAX)
+        return 0;
+    value[number] = psi;
+    *used = number < *used ? *used : number + 1;
+    return number;
+}
+
+/* Numbers the bodies that touch no border, and checks the others. */
+static bn_status find_bodies(const bn_case *c, flow *s, bool *seen, size_t *list)
+{
+    int used = FLOW_BODIES + 1;
     const double scale = s->config.speed * (s->config.size[0] + s->config.size[1]);
     double extent[2] = { 0, 0 };
     for (size_t start = 0; start < (size_t)s->config.nx * s->config.ny; start++) {
         if (!s->border.solid[start] || seen[start])
             continue;
         const size_t count = collect(s, start, seen, list);
-        const body b = describe_body(s, list, count, psi);
+        const body b = describe_body(s, list, count);
         extent[0] = fmax(extent[0], (b.right - b.left) * s->config.h[0]);
         extent[1] = fmax(extent[1], (b.top - b.bottom) * s->config.h[1]);
         const double x = (double)(start % s->config.nx) * s->config.h[0],
@@ -136,16 +153,23 @@ static bn_status find_bodies(const bn_case *c, flow *s, const double *psi, bool 
                 "the obstacle at x = %g m, y = %g m connects parts of the border between which %g m2/s "
                 "flow: it closes the channel or covers an inflow",
                 x, y, b.high - b.low);
-        if (b.border)
-            continue;
-        if (s->border.bodies == FLOW_BODIES)
+        if (!b.border && s->border.bodies == FLOW_BODIES)
             return bn_case_reject(c, "obstacle.mask", NULL,
                                   "more than %d bodies that the fluid flows around (the next at x = %g m, y = %g m)",
                                   FLOW_BODIES, x, y);
-        s->border.bodies++;
+        const int number = b.border ? number_of(s, &used, b.low != 0 ? b.low : b.high) : ++s->border.bodies;
+        if (number == 0)
+            return bn_case_reject(c, "obstacle.mask", NULL,
+                                  "more than %d obstacles touch inflows (the next at x = %g m, y = %g m)",
+                                  UINT8_MAX - FLOW_BODIES, x, y);
         for (size_t n = 0; n < count; n++)
-            s->border.body[list[n]] = (uint8_t)s->border.bodies;
+            s->border.body[list[n]] = (uint8_t)number;
     }
+    double middle = 0;
+    for (uint32_t j = 0; j < s->config.ny; j++)
+        middle += flow_along(s, s->border.psi, FLOW_LEFT)[j] / s->config.ny;
+    for (int number = 1; number <= s->border.bodies; number++)
+        s->border.body_psi[number] = middle;
     measure_bodies(s, extent);
     return BN_OK;
 }
@@ -184,8 +208,7 @@ bn_status flow_read_mask(const bn_case *c, bn_plan *p, flow *s)
     bn_status st = BN_OK;
     bool *seen = calloc(points, sizeof *seen);
     size_t *list = malloc(points * sizeof *list), dropped = 0;
-    double *psi = calloc(points, sizeof *psi);
-    if (!seen || !list || !psi) {
+    if (!seen || !list) {
         st = bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the obstacles");
         goto out;
     }
@@ -203,12 +226,10 @@ bn_status flow_read_mask(const bn_case *c, bn_plan *p, flow *s)
     }
     for (size_t at = 0; at < points; at++)
         seen[at] = false;
-    flow_border_psi(s, psi);
-    (void)find_bodies(c, s, psi, seen, list);
+    (void)find_bodies(c, s, seen, list);
     BN_GO(bn_plan_note(p, "bodies with fluid all around", s->border.bodies, ""));
 out:
     free(seen);
     free(list);
-    free(psi);
     return st;
 }

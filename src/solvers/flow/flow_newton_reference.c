@@ -105,7 +105,7 @@ static bn_status residual(bn_sim *sim, flow *s, double wide_scale)
         v[at] = c.v;
         const int side = node[at] / FLOW_NODE_SIDE & 3;
         const size_t place = side < FLOW_BOTTOM ? at / s->config.nx : at % s->config.nx;
-        const real moving = node[at] & FLOW_NODE_WALL ? (real)flow_moving(s, side)[place] : 0;
+        const real moving = node[at] & FLOW_NODE_WALL ? (real)flow_along(s, s->border.moving, side)[place] : 0;
         f[at] = vorticity_change(s, omega, psi, T, psi, at, node[at], c, moving, scale);
         const real here = (real)fabs((double)c.u) + (real)fabs((double)c.v);
         speed = here > speed || !isfinite(here) ? here : speed;

@@ -113,7 +113,7 @@ static void wall_vorticity(const flow *s, const reference *r, const real *psi, c
             residual = explicit_change(s, next, psi, T, at, (velocity){ u[at], v[at] });
         } else if (n & FLOW_NODE_WALL) {
             const real formula = wall_formula(s, psi, next, at, inner(s, at, side), vertical) +
-                                 (real)flow_moving(s, side)[vertical ? at / nx : at % nx];
+                                 (real)flow_along(s, s->border.moving, side)[vertical ? at / nx : at % nx];
             value = old + k->theta * (formula - old);
             residual = (vertical ? k->nu_x : k->nu_y) * (formula - old);
         } else if (n & FLOW_NODE_BODY) {
@@ -229,7 +229,7 @@ static bn_status setup(bn_sim *sim, void *state)
             BN_TRY(BN_PRECISE(linear_reference_create)(bn_sim_context(sim), &s->systems.desc[i], &r->linear[i]));
     BN_TRY(flow_setup_start(sim, s, s->systems.coupled ? solve_border : solve_psi));
     if (s->systems.border)
-        BN_TRY(flow_setup_border(sim, s, solve_border));
+        BN_TRY(flow_setup_border(s, solve_border));
     if (s->border.bodies > 0)
         BN_TRY(flow_setup_bodies(sim, s, solve_psi));
     s->systems.solves[FLOW_PSI] = BN_PRECISE(linear_reference_solves)(r->linear[FLOW_PSI]);

@@ -36,7 +36,7 @@ static bn_status setup_coupled(bn_sim *sim, flow *s)
     const flow_system first = s->newton.on ? FLOW_PSI : FLOW_OMEGA;
     BN_TRY(flow_setup_start(sim, s, solve_border));
     if (s->systems.border)
-        BN_TRY(flow_setup_border(sim, s, solve_border));
+        BN_TRY(flow_setup_border(s, solve_border));
     return bn_linear_couple(s->systems.solver[first], &desc[first].stencil, &s->systems.work[first],
                             &desc[FLOW_PSI].stencil, s->fields.psi_border);
 }

@@ -474,6 +474,7 @@ static double balance_limit(const bn_sim *sim, const void *state)
 const bn_solver bn_solver_xray = {
     .name = "xray",
     .summary = "x-ray photons with phase through an electron density: small-angle scattering",
+    .counts = "photons",
     .schema = schema,
     .program = "xray+xray_slabs",
     .kernels = kernels,

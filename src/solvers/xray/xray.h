@@ -253,7 +253,7 @@ typedef struct xray_batch {
     double time; /* of its middle, in a series */
 } xray_batch;
 xray_batch xray_next_batch(const xray *, unsigned long long step);
-BN_CHECKED bn_status xray_report(bn_sim *, const xray *, bn_step *out);
+BN_CHECKED bn_status xray_report(bn_sim *, const xray *, const xray_batch *, bn_step *out);
 extern const bn_engine xray_device;
 
 extern const bn_engine bn_xray_reference_single, bn_xray_reference_double;

@@ -609,7 +609,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     s->traced = b.end;
     const bn_status st = s->config.volume ? xray_gather_volume(sim, s, r.counted) : BN_OK;
     release(&r);
-    return st == BN_OK ? xray_report(sim, s, out) : st;
+    return st == BN_OK ? xray_report(sim, s, &b, out) : st;
 }
 
 static bn_status setup(bn_sim *sim, void *state)

@@ -183,7 +183,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     BN_TRY(trace(sim, s, &b, &unfinished));
     if (xray_against_curve(s) && !bn_sim_is_quiet(sim))
         BN_TRY(update_outputs(sim, s));
-    BN_TRY(xray_report(sim, s, out));
+    BN_TRY(xray_report(sim, s, &b, out));
     out->unfinished = unfinished;
     return BN_OK;
 }
@@ -202,9 +202,12 @@ xray_batch xray_next_batch(const xray *s, unsigned long long step)
     return b;
 }
 
-bn_status xray_report(bn_sim *sim, const xray *s, bn_step *out)
+bn_status xray_report(bn_sim *sim, const xray *s, const xray_batch *b, bn_step *out)
 {
-    *out = (bn_step){ .dt = 1, .residual = (double)NAN, .complete = s->traced == s->config.photons };
+    *out = (bn_step){ .dt = 1,
+                      .residual = (double)NAN,
+                      .complete = s->traced == s->config.photons,
+                      .updates = (double)(s->traced - b->first) };
     out->series[0] = (double)s->traced;
     out->series[1] = (double)NAN;
     return xray_against_curve(s) && !bn_sim_is_quiet(sim) ? xray_cut_error(sim, s, &out->series[1]) : BN_OK;

@@ -218,6 +218,7 @@ START_TEST(a_picture_is_what_the_generator_makes)
         OK(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim));
         while (!bn_sim_done(sim))
             OK(bn_sim_step(sim));
+        ck_assert_uint_eq(bn_sim_now(sim).items, 20000); /* photons */
         OK(bn_sim_read(sim, "sums", sums[i], sizeof sums[i]));
         bn_sim_destroy(&sim);
         bn_case_destroy(&c);
