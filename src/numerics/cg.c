@@ -200,7 +200,7 @@ bn_status bn_cg_judge(bn_context *ctx, const char *system, const bn_cg_target *t
     if (r->state == BN_CG_REACHED || r->state == BN_CG_ROUNDED)
         return BN_OK;
     const char *why = !isfinite(r->residual) ? "values are not finite: take a smaller time step"
-                      : r->iterations == 0
+                      : r->iterations == 0 && r->state != BN_CG_BROKEN
                           ? "the direct solution is off: case.precision = \"double\", or another solver.poisson and "
                             "solver.diffusion; binnacle verify tells whether the device computes right"
                       : r->state == BN_CG_STALLED

@@ -285,7 +285,8 @@ static bn_status fill_region(void *user, const bn_region *r, void *values)
     filled f = *(const filled *)user;
     f.region = r;
     f.values = values;
-    bn_parallel_rows(r->n[1], fill_rows, &f);
+    /* A region of a wide grid has few rows, each of them long. */
+    (r->n[0] > 1024 ? bn_parallel_jobs : bn_parallel_rows)(r->n[1], fill_rows, &f);
     return BN_OK;
 }
 
