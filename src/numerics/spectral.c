@@ -22,8 +22,9 @@ static const bn_kernel_desc rows_kernel = { "spectral_rows",
 static const bn_kernel_desc columns_kernel = { "spectral_columns",
                                                BN_PER_COLUMN_PAIR,
                                                { .reads = 1, .writes = 1, .flops = 220 } };
-/* Registers of a work-item: so that the work-groups of all lines of 1025 nodes are on an H200 at once. */
-enum { REGISTERS = 96 };
+/* Registers of a work-item: so that the work-groups of all lines of 1025 nodes are on an H200 at once, and three of the
+ * larger ones of longer lines on a compute unit in place of two. */
+enum { REGISTERS = 96, REGISTERS_OF_LONG_LINES = 80 };
 enum { VECTOR = 64 }; /* bytes */
 
 /* Work-items for a line: eight points each, and a warp for those that are folded once more (0: the default). */
@@ -31,6 +32,13 @@ static size_t items(const bn_spectral_axis *a)
 {
     const size_t wish = ((size_t)1 << a->log) / 8 + 32;
     return !a->folded || wish > 256 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
+}
+
+/* 0: not limited. Two reals in single precision take what one takes in double: there a limit would spill. */
+static int registers(const bn_spectral_axis *x, const bn_spectral_axis *y, bn_precision precision)
+{
+    const bool is_long = precision == BN_SINGLE && (items(x) == 0 || items(y) == 0);
+    return !x->folded || !y->folded ? 0 : is_long ? REGISTERS_OF_LONG_LINES : REGISTERS;
 }
 
 /* Whether the device is a CPU with local memory for points and values of a vector of lines (kernels/spectral_lines.cl).
@@ -107,7 +115,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = second && second->plus },
         { .name = "TRANSPOSED_FIRST", .kind = BN_DEF_INT, .u.i = place.first },
         { .name = "TRANSPOSED_PITCH", .kind = BN_DEF_INT, .u.i = place.pitch },
-        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = x->folded && y->folded ? REGISTERS : 0 },
+        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, y, bn_domain_precision(domain)) },
         { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = x->log },
         { .name = "LENGTH_X", .kind = BN_DEF_INT, .u.i = x->length },
         { .name = "CHIRP_X", .kind = BN_DEF_INT, .u.i = x->chirps },
