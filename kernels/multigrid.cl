@@ -53,7 +53,7 @@
 #define X0 own.SIZES_X0
 #define Y0 own.SIZES_Y0
 #define PITCH own.SIZES_PITCH
-#define PLANE own.SIZES_PLANE
+#define PLANE SIZES_PLANE(own)
 #define FIRST own.SIZES_FIRST
 #define MATRIX_ARGUMENTS const int16 own, global const real *restrict A
 #define UNKNOWNS MATRIX_ARGUMENTS
@@ -206,7 +206,7 @@ static inline real restricted(int from, global const uchar *stencil, global cons
             } else if (from == OF_STORED) {
                 if (A[at] == 0)
                     continue;
-                STORED_PRODUCT(product, A, at, finer.SIZES_PLANE, x[at], FINER_X)
+                STORED_PRODUCT(product, A, at, SIZES_PLANE(finer), x[at], FINER_X)
                 residual = residual - product;
             }
             const real weight = share(fj, Y0 + j, step_y, GNY, last_y) * share(fi, X0 + i, step_x, GNX, last_x);

@@ -76,15 +76,15 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
     return count + BN_TRANSPOSE_DEFINES;
 }
 
-/* Sizes of a file that takes them as arguments: the same constants for every domain, so that it is compiled once. */
+/* Sizes of a file that takes them as arguments: the same constants for every domain, so that it is compiled once. Three
+ * dimensions, of which some may have one cell. */
 static const bn_box_shape any_shape = { .n = { 1, 1, 1 } };
 static bn_domain any_size(const bn_domain *d, const bn_domain *widest)
 {
-    return (
-        bn_domain){ .desc = { .grid = { .dims = d->desc.grid.dims, .n = { 1, 1, 1 } }, .precision = d->desc.precision },
-                    .sums = { 1, 1, 1 },
-                    .tile_layers = 1,
-                    .index_bits = widest->index_bits };
+    return (bn_domain){ .desc = { .grid = { .dims = 3, .n = { 1, 1, 1 } }, .precision = d->desc.precision },
+                        .sums = { 1, 1, 1 },
+                        .tile_layers = 1,
+                        .index_bits = widest->index_bits };
 }
 
 /* Own and the caller's defines in one list sorted by name; a name that stands twice is an error. */

@@ -33,15 +33,11 @@ static bn_status set_sizes(const bn_launching *l, const bn_arg *a, size_t box, c
     const bn_box *b = &d->boxes[box];
     const bn_layout *p = &d->shapes[b->shape].layout;
     const uint32_t *n = b->n, *g = d->desc.grid.n, *o = b->offset;
-    const size_t all[] = {
-        n[0], n[1], n[2], g[0], g[1], g[2], o[0], o[1], o[2], p->pitch, p->slice, p->plane, p->first
-    };
+    const size_t all[] = { n[0], n[1], n[2],     g[0],     g[1],     g[2],     o[0],
+                           o[1], o[2], p->pitch, p->slice, p->plane, p->first, p->plane >> 31 };
     cl_int sizes[16] = { 0 };
-    if (p->plane > INT32_MAX && d == l->domain) /* of another grid it may be, where one component is read */
-        return bn_fail(d->ctx, BN_USAGE, "kernel %s: a box of %u x %u x %u cells is too large", l->kernel->desc->name,
-                       n[0], n[1], n[2]);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        sizes[i] = (cl_int)all[i];
+        sizes[i] = (cl_int)(all[i] & INT32_MAX);
     return bn_set_arg(l->kernel, box, index, sizeof sizes, sizes);
 }
 

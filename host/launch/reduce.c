@@ -4,6 +4,7 @@
 
 #include "device/device_thread.h"
 #include "api/launch.h"
+#include "api/other_grids.h"
 #include "grid/enqueue.h"
 #include "grid/field.h"
 #include "grid/queues.h"
@@ -124,7 +125,7 @@ static bn_status find_reductions(bn_domain *d, int which, bn_reductions **out, b
     }
     bn_program **own = &(*out)->program[all ? 0 : which];
     if (!*own)
-        BN_TRY(bn_program_build(d, "reduce", parts, count, own));
+        BN_TRY(bn_program_build_any_size(d, d, "reduce", parts, count, own));
     *program = *own;
     return BN_OK;
 }
@@ -141,13 +142,14 @@ bn_status bn_partials_pack(bn_partials *p)
     BN_TRY(bn_kernel_find(program, &pack_kernel, &k));
     BN_TRY(bn_kernel_ready(k));
     bn_kernel_shape(k);
-    const cl_int maxima = (cl_int)p->maxima;
+    const cl_int numbers[] = { (cl_int)d->sums.partials, (cl_int)d->sums.totals, (cl_int)p->maxima };
     const size_t none[3] = { 0, 0, 0 }, global[3] = { d->sums.totals * k->group[0], (size_t)p->components, 1 };
     for (size_t m = 0; m < d->local_count; m++) {
         const size_t box = d->first_box[m];
         BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), &p->buffer[m]->mem));
-        BN_TRY(bn_set_arg(k, box, 1, sizeof maxima, &maxima));
-        BN_TRY(bn_set_arg(k, box, 2, sizeof(cl_mem), &p->packed[m]->mem));
+        for (cl_uint i = 0; i < 3; i++)
+            BN_TRY(bn_set_arg(k, box, 1 + i, sizeof *numbers, &numbers[i]));
+        BN_TRY(bn_set_arg(k, box, 4, sizeof(cl_mem), &p->packed[m]->mem));
         BN_TRY(bn_enqueue(k, box, none, global, (const size_t[]){ k->group[0], 1, 1 }, NULL, NULL));
     }
     k->calls++;
@@ -308,9 +310,9 @@ static bn_status launch(bn_field *f, int component, bn_reduce_op op, double limi
         BN_TRY(bn_scalars_create(d, "reduce result", 1, &r->result));
     BN_TRY(bn_kernel_find(program, &partial_kernels[op], &partial));
     BN_TRY(bn_kernel_find(program, &total_kernels[op], &total));
-    BN_TRY(BN_RUN(partial, BN_READ(f, 0), BN_I32V(component), BN_REALV(limit), BN_PARTIALS(*partials)));
+    BN_TRY(BN_RUN(partial, BN_SIZES(d), BN_READ(f, 0), BN_I32V(component), BN_REALV(limit), BN_PARTIALS(*partials)));
     *lent = r->result;
-    return BN_RUN(total, BN_TOTALS(*partials), BN_SCALARS(r->result));
+    return BN_RUN(total, BN_TOTALS(*partials), BN_I32V((int)d->sums.totals), BN_SCALARS(r->result));
 }
 
 bn_status bn_reduce_launch(bn_field *f, int component, bn_reduce_op op, bn_scalars **lent)

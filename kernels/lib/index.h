@@ -26,16 +26,22 @@ typedef int index_t;
 #endif
 
 /* The parts of an int16 that holds the sizes of a box (BN_SIZES): of another grid than the kernel's, or of its own where
- * a program is one for grids of any size. A plane of more than 2^31 elements has no place in it. */
+ * a program is one for grids of any size. */
 #define SIZES_NX s0
 #define SIZES_NY s1
 #define SIZES_GNX s3
 #define SIZES_GNY s4
 #define SIZES_X0 s6 /* the box's first cell in the whole grid */
 #define SIZES_Y0 s7
+#define SIZES_Z0 s8
 #define SIZES_PITCH s9
-#define SIZES_PLANE sb
+#define SIZES_SLICE sa
 #define SIZES_FIRST sc
+#if INDEX_BITS == 64 /* the plane may have more than 31 bits: the others stand in a part of their own */
+#define SIZES_PLANE(sizes) ((index_t)(sizes).sd << 31 | (sizes).sb)
+#else
+#define SIZES_PLANE(sizes) (sizes).sb
+#endif
 
 /* The element of a cell of the box; -HALO <= i < NX + HALO and so on. Component c: AT(i, j) + c * PLANE. */
 #define AT(i, j) (FIRST + (index_t)(j)*PITCH + (i))

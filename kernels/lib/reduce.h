@@ -58,11 +58,9 @@
 #endif
 
 /* Place of this work-group's block among those of the whole grid. */
-static inline int partial_index(void)
-{
-    return ((Z0 + block_k()) * SUM_BLOCKS_Y + (Y0 + block_top()) / BLOCK_NY) * SUM_BLOCKS_X +
-           (X0 + block_first()) / BLOCK_NX;
-}
+#define partial_index()                                                                       \
+    (((Z0 + block_k()) * SUM_BLOCKS_Y + (Y0 + block_top()) / BLOCK_NY) * SUM_BLOCKS_X + \
+     (X0 + block_first()) / BLOCK_NX)
 
 /* A NaN must not get lost, as it would in fmax. One selection, not one inside another: LLVM 18 in PoCL 6 dies of that
  * ("Instruction Combining did not reach a fixpoint") in work-groups of more than one work-item. */
