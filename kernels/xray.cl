@@ -438,24 +438,15 @@ static inline void add_tally(volatile global long *tallies, size_t plane, const 
 #if !SLABS
 /* Photons first ... first + rounds * CELLS - 1 from `begin` on and below `end`, each number in two words; those of a
  * cell by `layers` work-items in turn. `first` is the batch's first or whole rounds after it, `begin` less than CELLS
- * after `first`. A work-item takes its next photon as soon as one has ended: no lane waits for a long history.
- * Threads of a CPU take long stretches of work-items, and a launch may have fewer photons than there are work-items:
- * there neighbours have the rows of all layers in turn, a column after the other, so that all stretches get photons. */
+ * after `first`. A work-item takes its next photon as soon as one has ended: no lane waits for a long history. */
 kernel void xray_trace(global const real *restrict optical, global const real *restrict majorant,
                        global const int *restrict directions, global const real *restrict angle,
                        volatile global long *image, volatile global long *volume, volatile global long *tallies,
                        uint first0, uint first1, uint begin0, uint begin1, uint end0, uint end1, uint rounds,
                        uint layers)
 {
-#if IS_CPU
-    CELL(x, y);
-    const size_t item = (get_global_id(2) * NY + (size_t)y) * NX + (size_t)x, each = get_global_size(2) * NY;
-    const int i = (int)(item / each), j = (int)(item % NY);
-    uint round = (uint)(item % each / NY);
-#else
-    CELL(i, j);
-    uint round = (uint)get_global_id(2);
-#endif
+    CELL_APART(i, j, layer);
+    uint round = layer;
     const ulong begin = (ulong)begin1 << 32 | begin0, end = (ulong)end1 << 32 | end0;
     ulong number = ((ulong)first1 << 32 | first0) + (ulong)(Y0 + j) * GNX + (ulong)(X0 + i) + (ulong)round * CELLS;
     if (number < begin) {
