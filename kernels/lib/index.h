@@ -73,9 +73,9 @@ typedef int index_t;
     const int j = (int)get_global_id(1) - Y0;                  \
     if (i >= NX || j >= NY)                                    \
     return
-/* The same of a launch of several layers (bn_kernel_layers) in which a stretch of rows may be all that has work. Threads of
- * a CPU take long stretches of work-items: there neighbours have the rows of all layers in turn, a column after the
- * other, and all stretches get as much. */
+/* The same of a launch of several layers (bn_kernel_layers) in which a stretch of rows may be all that has work.
+ * Threads of a CPU take long stretches of work-items: there neighbours have the rows of all layers in turn, a column
+ * after the other, and all stretches get as much. */
 #if IS_CPU
 #define CELL_APART(i, j, layer)                                                                        \
     CELL(x_, y_);                                                                                      \

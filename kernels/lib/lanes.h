@@ -38,8 +38,8 @@
 #define IN_VECTORS
 #endif
 
-/* Vectors of all that a register holds, for kernels whose arithmetic counts. Where a register has 512 bits LLVM keeps to
- * 256 for most processors, unless what becomes part of the kernel takes more as an argument. */
+/* Vectors of all that a register holds, for kernels whose arithmetic counts. Where a register has 512 bits LLVM keeps
+ * to 256 for most processors, unless what becomes part of the kernel takes more as an argument. */
 #if IS_CPU && defined(POCL_DEVICE_ADDRESS_BITS) && defined(__AVX512F__)
 #if REAL_BYTES == 8
 #define IN_WHOLE_VECTORS take_whole_vector((reals)(0)); _Pragma("clang loop vectorize_width(8)")
@@ -53,8 +53,8 @@ INLINED void take_whole_vector(reals unused) { (void)unused; }
 
 #if IS_CPU
 
-/* Elements of a list of lanes in front of the first one and behind the last: a line of the cache, so that vectors of the
- * lists after it begin with one. */
+/* Elements of a list of lanes in front of the first one and behind the last: a line of the cache, so that vectors of
+ * the lists after it begin with one. */
 #define LANE_MARGIN 16
 
 /* Places of cells and lanes, as wide as pointers: narrower ones may overflow, and the compiler makes no vectors. */
