@@ -147,12 +147,14 @@ kernel void flood_predict(global const real *restrict depth, global const real *
  *   OWN        what the cell of the lane lets out by its own edges less what came in from below
  *   EAST       of the edge to the cell before, that is to the lane one to the west
  *   STAY MOVE  of the two edges towards the row below: between cells of the same lane; of lanes beside each other
- * Two banks, by the parity of the row: lanes of a row are written while those of the row before are still read. */
-#define WIDE (LANES + 2)
-#define OWN(c) ((c)*WIDE + 1)
-#define STAY(c) ((3 + (c)) * WIDE + 1)
-#define EAST(bank, c) ((6 + 3 * (bank) + (c)) * WIDE + 1)
-#define MOVE(bank, c) ((12 + 3 * (bank) + (c)) * WIDE + 1)
+ * Two banks, by the parity of the row: lanes of a row are written while those of the row before are still read. Where a
+ * lane writes for another one less than 32 vectors behind what lanes read in the same loop, clang makes the vectors
+ * shorter, lest loads wait for stores that they overlap: hence this order. */
+#define WIDE (LANES + 2 * LANE_MARGIN)
+#define EAST(bank, c) ((3 * (bank) + (c)) * WIDE + LANE_MARGIN)
+#define MOVE(bank, c) ((6 + 6 * (bank) + (c)) * WIDE + LANE_MARGIN)
+#define OWN(c) (((EDGES == 6 ? 9 : 6) + (c)) * WIDE + LANE_MARGIN)
+#define STAY(c) (((EDGES == 6 ? 15 : 9) + (c)) * WIDE + LANE_MARGIN)
 #define SHARED_REALS ((EDGES == 6 ? 18 : 12) * WIDE)
 
 INLINED void store_flux(local real *shared, lane_t first, const flux *f)

@@ -445,9 +445,9 @@ kernel void xray_trace(global const real *restrict optical, global const real *r
                        uint first0, uint first1, uint begin0, uint begin1, uint end0, uint end1, uint rounds,
                        uint layers)
 {
-    CELL(i, j);
+    CELL_APART(i, j, layer);
+    uint round = layer;
     const ulong begin = (ulong)begin1 << 32 | begin0, end = (ulong)end1 << 32 | end0;
-    uint round = (uint)get_global_id(2);
     ulong number = ((ulong)first1 << 32 | first0) + (ulong)(Y0 + j) * GNX + (ulong)(X0 + i) + (ulong)round * CELLS;
     if (number < begin) {
         round += layers;

@@ -79,7 +79,22 @@ typedef int index_t;
     const int j = (int)get_global_id(1) - Y0;                  \
     if (i >= NX || j >= NY)                                    \
     return
-/* The same and so many cells of the halo, where the grid goes on (BN_GHOST_CELLS). */
+/* The same of a launch of several layers (bn_kernel_layers) in which a stretch of rows may be all that has work.
+ * Threads of a CPU take long stretches of work-items: there neighbours have the rows of all layers in turn, a column
+ * after the other, and all stretches get as much. */
+#if IS_CPU
+#define CELL_APART(i, j, layer)                                                                        \
+    CELL(x_, y_);                                                                                      \
+    const size_t item_ = (get_global_id(2) * NY + (size_t)y_) * NX + (size_t)x_;                       \
+    const size_t column_ = get_global_size(2) * NY;                                                    \
+    const int i = (int)(item_ / column_), j = (int)(item_ % NY);                                       \
+    const uint layer = (uint)(item_ % column_ / NY)
+#else
+#define CELL_APART(i, j, layer) \
+    CELL(i, j);                 \
+    const uint layer = (uint)get_global_id(2)
+#endif
+/* CELL and so many cells of the halo, where the grid goes on (BN_GHOST_CELLS). */
 #define CELL_AND_GHOSTS(i, j, ghosts)                                                    \
     const int i = (int)get_global_id(0) - X0;                                            \
     const int j = (int)get_global_id(1) - Y0;                                            \

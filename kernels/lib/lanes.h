@@ -38,19 +38,37 @@
 #define IN_VECTORS
 #endif
 
+/* Vectors of all that a register holds, for kernels whose arithmetic counts. Where a register has 512 bits LLVM keeps
+ * to 256 for most processors, unless what becomes part of the kernel takes more as an argument. */
+#if IS_CPU && defined(POCL_DEVICE_ADDRESS_BITS) && defined(__AVX512F__)
+#if REAL_BYTES == 8
+#define IN_WHOLE_VECTORS take_whole_vector((reals)(0)); _Pragma("clang loop vectorize_width(8)")
+#else
+#define IN_WHOLE_VECTORS take_whole_vector((reals)(0)); _Pragma("clang loop vectorize_width(16)")
+#endif
+INLINED void take_whole_vector(reals unused) { (void)unused; }
+#else
+#define IN_WHOLE_VECTORS IN_VECTORS
+#endif
+
 #if IS_CPU
+
+/* Elements of a list of lanes in front of the first one and behind the last: a line of the cache, so that vectors of
+ * the lists after it begin with one. */
+#define LANE_MARGIN 16
 
 /* Places of cells and lanes, as wide as pointers: narrower ones may overflow, and the compiler makes no vectors. */
 typedef long place_t, lane_t;
 
 /* Runs `body` for the lanes below `count`. */
 #define EACH_LANE(lane, count, body)                                                                                   \
-    if (get_local_size(0) == 1)                                                                                        \
-        IN_VECTORS for (lane_t lane = 0; lane < (count); lane++) {                                                     \
+    if (get_local_size(0) == 1) {                                                                                      \
+        IN_WHOLE_VECTORS for (lane_t lane = 0; lane < (count); lane++) {                                               \
             body;                                                                                                      \
         }                                                                                                              \
-    else                                                                                                               \
-        FOR_LANES(lane, count) { body; }
+    } else {                                                                                                           \
+        FOR_LANES(lane, count) { body; }                                                                               \
+    }
 
 /* FOR_CELLS (reduce.h) of a block where most cells have the same code. The loop over `other_` has two turns, the stretch
  * of cells from here on whose code is `usual` and the cell behind it, and is unrolled: in the first copy of the body
@@ -88,8 +106,10 @@ INLINED int end_of_stretch(global const int *codes, int from, int end, int usual
  * branches. */
 #define HAS_ROWS (get_local_id(0) == 0)
 #define EACH_LANE_OF_ROW(lane, begin, end, body)                                                                       \
-    IN_VECTORS for (lane_t lane = (begin); lane < (end); lane++) {                                                     \
-        body;                                                                                                          \
+    {                                                                                                                  \
+        IN_WHOLE_VECTORS for (lane_t lane = (begin); lane < (end); lane++) {                                           \
+            body;                                                                                                      \
+        }                                                                                                              \
     }
 #define FOR_LANES_OF_ROW(lane, count) for (int lane = 0; lane < (count); lane++)
 /* Whether it pays to look through all lanes of the rows for those at both ends that can be left out. */
@@ -115,6 +135,7 @@ INLINED int end_of_stretch(global const int *codes, int from, int end, int usual
 
 typedef index_t place_t;
 typedef int lane_t;
+#define LANE_MARGIN 1
 #define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }
 #define HAS_ROWS 1
 #define EACH_LANE_OF_ROW(lane, begin, end, body)                                                                       \
