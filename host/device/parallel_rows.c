@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 16, LEAST_ROWS = 128 }; /* rows worth a thread */
+enum { MOST_THREADS = 16, LEAST_VALUES = 1 << 14 }; /* worth a thread, which takes some 20 us to start */
 
 typedef struct row_range {
     void (*work)(void *user, size_t first, size_t end);
@@ -41,9 +41,10 @@ static void share_out(size_t rows, size_t count, void (*work)(void *user, size_t
             pthread_join(threads[r], NULL);
 }
 
-void bn_parallel_rows(size_t rows, void (*work)(void *user, size_t first, size_t end), void *user)
+void bn_parallel_rows(size_t rows, size_t width, void (*work)(void *user, size_t first, size_t end), void *user)
 {
-    share_out(rows, rows / LEAST_ROWS, work, user);
+    const size_t each = width < LEAST_VALUES ? LEAST_VALUES / (width > 0 ? width : 1) : 1; /* rows */
+    share_out(rows, rows / each, work, user);
 }
 
 void bn_parallel_jobs(size_t jobs, void (*work)(void *user, size_t first, size_t end), void *user)

@@ -228,7 +228,7 @@ static bn_status write_staged(bn_field *f, int first, int count, const bn_region
         for (bn_region band = { .n = { 0 } }; next_band(r, each / point, &band);) {
             const size_t numbers = bn_region_points(&band) * point / bytes;
             staged s = { from, (char *)device->stage->data + pieces % 2 * each, numbers, bytes, narrows };
-            bn_parallel_rows((numbers + STAGE_ROW - 1) / STAGE_ROW, stage_rows, &s);
+            bn_parallel_rows((numbers + STAGE_ROW - 1) / STAGE_ROW, STAGE_ROW, stage_rows, &s);
             from += numbers * (narrows ? sizeof(double) : 1);
             if (pieces++ > 0)
                 BN_TRY(bn_wait_for_launches(d, f->desc.name));

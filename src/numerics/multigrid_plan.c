@@ -218,7 +218,7 @@ static bool coarsen(const finest *f, bn_grid_level *fine, bn_grid_level *coarse)
     coarse->first_own = calloc((size_t)coarse->ny + 1, sizeof *coarse->first_own);
     if (!coarse->kind || !coarse->first_own)
         return false;
-    bn_parallel_rows(coarse->ny, find_kinds, (void *)&t);
+    bn_parallel_rows(coarse->ny, coarse->nx, find_kinds, (void *)&t);
     for (uint32_t j = 0; j < coarse->ny; j++)
         coarse->first_own[j + 1] += coarse->first_own[j];
     const size_t own = coarse->first_own[coarse->ny];
@@ -230,7 +230,7 @@ static bool coarsen(const finest *f, bn_grid_level *fine, bn_grid_level *coarse)
     if (any)
         galerkin_row(&t, (uint32_t)((size_t)(any - coarse->kind) % coarse->nx),
                      (uint32_t)((size_t)(any - coarse->kind) / coarse->nx), coarse->same);
-    bn_parallel_rows(coarse->ny, own_rows, (void *)&t);
+    bn_parallel_rows(coarse->ny, coarse->nx, own_rows, (void *)&t);
     return true;
 }
 
@@ -314,7 +314,7 @@ static void write_rows(void *user, size_t first, size_t end)
 void bn_grid_matrix(const bn_grid_level *l, int components, const uint32_t first[2], const uint32_t n[2], bool single,
                     void *out)
 {
-    bn_parallel_rows(n[1], write_rows, &(written_matrix){ l, components, first, n, single, out });
+    bn_parallel_rows(n[1], n[0], write_rows, &(written_matrix){ l, components, first, n, single, out });
 }
 
 bool bn_multigrid_plan_create(const bn_stencil *s, bn_multigrid_plan *out)

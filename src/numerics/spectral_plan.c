@@ -94,7 +94,7 @@ static const char *no_rectangle(const bn_stencil *s, const bool free_end[4])
     r.small = bits;
     if (!(r.differs = calloc(s->ny, sizeof *r.differs)))
         return "there is no memory to check it";
-    bn_parallel_rows(s->ny, compare_rows, &r);
+    bn_parallel_rows(s->ny, s->nx, compare_rows, &r);
     if (memchr(r.differs, 1, s->ny))
         why = "it needs a rectangle without obstacles, each side of one kind";
     free(r.differs);

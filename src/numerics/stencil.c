@@ -69,7 +69,7 @@ static void find_bits(void *user, size_t first, size_t end)
 
 void bn_stencil_bits(uint32_t nx, uint32_t ny, const bool *unknown, const bool *cell, uint8_t *bits)
 {
-    bn_parallel_rows(ny, find_bits, &(node_bits){ nx, ny, unknown, cell, bits });
+    bn_parallel_rows(ny, nx, find_bits, &(node_bits){ nx, ny, unknown, cell, bits });
 }
 
 double bn_stencil_norm(const bn_stencil *s) { return s->mass + 4 * (s->kx + s->ky); }

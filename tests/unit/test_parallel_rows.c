@@ -17,14 +17,17 @@ static void count_rows(void *user, size_t first, size_t end)
 
 START_TEST(every_row_and_job_once)
 {
-    static const size_t counts[] = { 0, 1, 127, 128, 129, 255, 257, 1000, 5001 };
+    static const size_t counts[] = { 0, 1, 127, 128, 129, 255, 257, 1000, 5001 },
+                        widths[] = { 0, 1, 128, 16383, 16384, 100000 };
+    enum { WIDTHS = sizeof widths / sizeof *widths };
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         unsigned *rows = calloc(counts[c] + 1, sizeof *rows);
         ck_assert_ptr_nonnull(rows);
-        bn_parallel_rows(counts[c], count_rows, rows);
+        for (size_t w = 0; w < WIDTHS; w++)
+            bn_parallel_rows(counts[c], widths[w], count_rows, rows);
         bn_parallel_jobs(counts[c], count_rows, rows);
         for (size_t r = 0; r < counts[c]; r++)
-            ck_assert_msg(rows[r] == 2, "row %zu of %zu: %u times", r, counts[c], rows[r]);
+            ck_assert_msg(rows[r] == WIDTHS + 1, "row %zu of %zu: %u times", r, counts[c], rows[r]);
         ck_assert_uint_eq(rows[counts[c]], 0);
         free(rows);
     }
@@ -66,7 +69,7 @@ static double *matrix_of(const bn_grid_level *l)
     return A;
 }
 
-/* Few long rows are one range, many short rows several. */
+/* Of a channel and the same transposed: few long rows and many short ones are cut into ranges at other places. */
 START_TEST(matrices_do_not_depend_on_threads)
 {
     static const int transposed[9] = { 0, 3, 4, 1, 2, 5, 7, 6, 8 };

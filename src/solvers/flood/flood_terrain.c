@@ -305,7 +305,8 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
         return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the ground");
     for (size_t k = 0; k < s->grid.storeys; k++)
         s->ground.floor[k] = k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0;
-    bn_parallel_rows(rows, find_ground, &(ground_rows){ s, bn_case_choice(c, "bed.nodata") == FLOOD_WALL_NODATA, row });
+    bn_parallel_rows(rows, s->grid.nx, find_ground,
+                     &(ground_rows){ s, bn_case_choice(c, "bed.nodata") == FLOOD_WALL_NODATA, row });
     double low = HUGE_VAL;
     for (size_t at = 0; at < rows; at++) {
         most = row[at].low <= row[at].high ? fmax(most, fmax(-row[at].low, row[at].high)) : most;
@@ -313,7 +314,7 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     }
     s->ground.quantum = quantum_of(most, bn_case_double(c));
     s->ground.lowest = isfinite(low) ? s->ground.quantum * rint(low / s->ground.quantum) : 0;
-    bn_parallel_rows(rows, code_sides, s);
+    bn_parallel_rows(rows, s->grid.nx, code_sides, s);
     BN_GO(flood_code_plans(c, p, s));
     flood_lengthen(s);
     if (s->ground.terrain && !bn_case_diagnostics(c)[0])
@@ -384,7 +385,7 @@ static bn_status fill(void *user, const bn_region *r, void *to)
     start_rows t = *(const start_rows *)user;
     t.r = r;
     t.values = to;
-    bn_parallel_rows((size_t)r->n[1] * r->n[2], find_start, &t);
+    bn_parallel_rows((size_t)r->n[1] * r->n[2], r->n[0], find_start, &t);
     return BN_OK;
 }
 

@@ -111,7 +111,7 @@ static bn_status write_source(void *user, const bn_region *r, const double *psi)
     w->psi = psi;
     w->region = r;
     BN_TRY(bn_field_read_region(w->s->fields.omega, 0, 1, r, BN_AS_DOUBLES, w->omega));
-    bn_parallel_rows(r->n[1], set_source, w);
+    bn_parallel_rows(r->n[1], r->n[0], set_source, w);
     return bn_field_write_region(w->s->fields.rhs, 0, 1, r, BN_AS_DOUBLES, w->omega);
 }
 

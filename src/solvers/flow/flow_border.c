@@ -233,7 +233,7 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
     if (!flags)
         return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the nodes of flow");
     flow_flags f = { s, { flags, flags + points, flags + 2 * points }, flags + 3 * points };
-    bn_parallel_rows(s->config.ny, find_flags, &f);
+    bn_parallel_rows(s->config.ny, s->config.nx, find_flags, &f);
     /* Newton's method divides by conduction alone. */
     const double step = s->newton.on ? 0 : 1;
     const double mass[FLOW_SYSTEMS] = { 0, 1, step },
@@ -285,8 +285,7 @@ static bn_status fill_region(void *user, const bn_region *r, void *values)
     filled f = *(const filled *)user;
     f.region = r;
     f.values = values;
-    /* A region of a wide grid has few rows, each of them long. */
-    (r->n[0] > 1024 ? bn_parallel_jobs : bn_parallel_rows)(r->n[1], fill_rows, &f);
+    bn_parallel_rows(r->n[1], r->n[0], fill_rows, &f);
     return BN_OK;
 }
 
