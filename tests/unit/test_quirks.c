@@ -53,8 +53,23 @@ START_TEST(launches_are_short_where_loops_end_early)
 }
 END_TEST
 
+START_TEST(kernels_are_told_what_compilers_of_cpus_do)
+{
+    bn_device_info mesa = device("rusticl", "OpenCL 3.0", ""), intel = device("Intel(R) OpenCL", "OpenCL 3.0", "");
+    mesa.name = "llvmpipe (LLVM 19.1.7, 256 bits)";
+    intel.cpu = true;
+    ck_assert_str_eq(bn_quirks_find(&mesa, 0).define, "CALLS_LOSE_ARGUMENTS");
+    ck_assert_str_eq(bn_quirks_find(&intel, 4).define, "LOOPS_LOSE_ORDER");
+    mesa.name = "AMD Radeon RX 6800";
+    intel = device("Intel(R) OpenCL Graphics", "OpenCL 3.0 NEO", "");
+    ck_assert_ptr_null(bn_quirks_find(&mesa, 0).define);
+    ck_assert_ptr_null(bn_quirks_find(&intel, 8).define);
+}
+END_TEST
+
 static void add(TCase *t)
 {
+    tcase_add_test(t, kernels_are_told_what_compilers_of_cpus_do);
     tcase_add_test(t, launches_are_short_where_loops_end_early);
     tcase_add_test(t, gpus_with_sub_groups_of_16_at_least_are_told_to_take_16);
     tcase_add_test(t, caches_are_ours_where_the_driver_has_none);
