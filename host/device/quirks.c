@@ -29,8 +29,9 @@ static void sub_groups_of_16(bn_quirks *q) { q->sub_group = 16; }
 static void groups_meet(bn_quirks *q) { q->side_by_side = true; }
 static void loops_of_65535(bn_quirks *q) { q->loop_limit = 65535; }
 
-static void loops_in_order(bn_quirks *q) { q->define = "LOOPS_LOSE_ORDER"; }
-static void no_calls(bn_quirks *q) { q->define = "CALLS_LOSE_ARGUMENTS"; }
+static void loops_in_order(bn_quirks *q) { q->option = "-DLOOPS_LOSE_ORDER"; }
+static void no_calls(bn_quirks *q) { q->option = "-DCALLS_LOSE_ARGUMENTS"; }
+static void no_inlining(bn_quirks *q) { q->option = "-fno-inline"; }
 
 static void exclude_old(bn_quirks *q)
 {
@@ -74,6 +75,9 @@ static const bn_quirk rows[] = {
       "2026-11" },
     { "Oclgrind", NULL, NULL, gpu_kernels, "it watches for races: those that work-groups of many work-items could have",
       "Oclgrind's documentation: a simulator of devices", "2026-11" },
+    { "Oclgrind", NULL, NULL, no_inlining,
+      "it can't run LLVM's llvm.experimental.noalias.scope.decl, which stands where a function of a loop is inlined",
+      "seen in 21.10: CL_INVALID_KERNEL_NAME of maxwell_E_rows, maxwell_E_watched", "2026-11" },
     { "rusticl", NULL, is_llvmpipe, loops_of_65535,
       "all loops of a work-item end, without an error, after so many iterations together",
       "Mesa 22.3, lp_bld_limits.h: LP_MAX_TGSI_LOOP_ITERATIONS; seen there, not in 25.0", "2026-11" },
