@@ -254,6 +254,11 @@ INLINED real infiltration(real deep, int raining, const surface *s)
     return MINIMUM(most, there);
 }
 
+/* A velocity [m/s]; slower than STILL it is 0: no zero keeps a sign, which minima and maxima may have given it (Mesa's
+ * compiler leaves out x + 0), and devices that take subnormal numbers for zero have the bits of others. */
+#define STILL REAL(1e-20)
+INLINED real moving(int wet, real speed) { return wet & !(ABS(speed) < STILL) ? speed : 0; }
+
 /* (3) from the sums over all edges; out: the part of `mass` through open sides. With REST what rounding of the depth
  * leaves over comes to the next step (Kahan 1965). */
 INLINED void update_cell(real h, real u, real v, real rest, const edge_sums *sums, real out, real dt, int raining,
@@ -273,8 +278,8 @@ INLINED void update_cell(real h, real u, real v, real rest, const edge_sums *sum
         next->soaked = ground->soaked + more;
         next->soaked_rest = (next->soaked - ground->soaked) - more;
     }
-    next->u = (wet ? qx * inverse : 0) + 0; /* no zero keeps a sign, which minima and maxima may have given it */
-    next->v = (wet ? qy * inverse : 0) + 0;
+    next->u = moving(wet, qx * inverse);
+    next->v = moving(wet, qy * inverse);
     next->outflow = scale * out;
     if (FRICTION && WORTH_A_BRANCH(wet))
         manning_friction(deep, wet, dt, ground->gn2, &next->u, &next->v);

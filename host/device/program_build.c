@@ -218,12 +218,13 @@ bn_status bn_cl_build(bn_device *d, const char *name, const char *text, const ch
     char limited[64] = "";
     if (most > 0)
         snprintf(limited, sizeof limited, " -cl-nv-maxrregcount=%ld", most);
-    size_t room = strlen(options) + 128, key_bytes = 0, bytes = 0;
+    size_t room = strlen(options) + 192, key_bytes = 0, bytes = 0;
     char *all = malloc(room), *key = NULL;
     unsigned char *binary = NULL;
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory to build %s", name);
-    snprintf(all, room, "%s%s%s%s", options,
+    snprintf(all, room, "%s%s%s%s%s%s", options, d->quirks.option ? " " : "",
+             d->quirks.option ? d->quirks.option : "",
              d->quirks.exact_division_flag ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", limited,
              d->quirks.register_option && record_folder() ? " -cl-nv-verbose" : ""); /* registers, in the log */
     bool own = use_own_cache(d) && (key = cache_key(d, text, all, &key_bytes)) != NULL;

@@ -9,6 +9,7 @@ typedef struct bn_quirk_facts {
     const char *extensions; /* words with a space between them */
     const char *name;
     size_t least_sub_group; /* 0: the device does not say */
+    bool cpu;
 } bn_quirk_facts;
 
 typedef struct bn_quirk {
@@ -28,6 +29,10 @@ static void sub_groups_of_16(bn_quirks *q) { q->sub_group = 16; }
 static void groups_meet(bn_quirks *q) { q->side_by_side = true; }
 static void loops_of_65535(bn_quirks *q) { q->loop_limit = 65535; }
 
+static void loops_in_order(bn_quirks *q) { q->option = "-DLOOPS_LOSE_ORDER"; }
+static void no_calls(bn_quirks *q) { q->option = "-DCALLS_LOSE_ARGUMENTS"; }
+static void no_inlining(bn_quirks *q) { q->option = "-fno-inline"; }
+
 static void exclude_old(bn_quirks *q)
 {
     q->excluded = true;
@@ -40,6 +45,8 @@ static bool has_compiler_options(const bn_quirk_facts *f)
 }
 
 static bool is_llvmpipe(const bn_quirk_facts *f) { return strncmp(f->name, "llvmpipe", strlen("llvmpipe")) == 0; }
+
+static bool is_cpu(const bn_quirk_facts *f) { return f->cpu; }
 
 /* Where 8 can be had the compiler chooses by itself, and well. */
 static bool has_wide_sub_groups(const bn_quirk_facts *f)
@@ -68,9 +75,18 @@ static const bn_quirk rows[] = {
       "2026-11" },
     { "Oclgrind", NULL, NULL, gpu_kernels, "it watches for races: those that work-groups of many work-items could have",
       "Oclgrind's documentation: a simulator of devices", "2026-11" },
+    { "Oclgrind", NULL, NULL, no_inlining,
+      "it can't run LLVM's llvm.experimental.noalias.scope.decl, which stands where a function of a loop is inlined",
+      "seen in 21.10: CL_INVALID_KERNEL_NAME of maxwell_E_rows, maxwell_E_watched", "2026-11" },
     { "rusticl", NULL, is_llvmpipe, loops_of_65535,
       "all loops of a work-item end, without an error, after so many iterations together",
       "Mesa 22.3, lp_bld_limits.h: LP_MAX_TGSI_LOOP_ITERATIONS; seen there, not in 25.0", "2026-11" },
+    { "rusticl", NULL, is_llvmpipe, no_calls,
+      "a function that is called, not inlined, gets other arguments than it was given, and reads nowhere",
+      "seen in Mesa 25.0: bed in limited_slopes of kernels/flood.cl", "2026-11" },
+    { "Intel(R) OpenCL", NULL, is_cpu, loops_in_order,
+      "a sum in a loop becomes eight partial sums where work-items are too few for vectors",
+      "seen in its assembly of flow_newton_walls, 2026.2", "2026-11" },
     { "Clover", NULL, NULL, exclude_old, "superseded by rusticl", "Mesa's documentation", "2025-11" },
     { "", "OpenCL 1.0", NULL, exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification",
       "2026-11" },
@@ -81,7 +97,7 @@ static const bn_quirk rows[] = {
 bn_quirks bn_quirks_find(const bn_device_info *info, size_t least_sub_group)
 {
     const bn_quirk_facts facts = { info->extensions ? info->extensions : "", info->name ? info->name : "",
-                                   least_sub_group };
+                                   least_sub_group, info->cpu };
     /* Measured on an H200: 128 work-items are as good as 256 where all do the same, and a quarter faster where some end
      * sooner than others (photons). */
     bn_quirks q = { .cache = BN_CACHE_OURS, .preferred_work_group = info->cpu ? 256 : 128 };

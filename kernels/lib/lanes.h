@@ -17,7 +17,11 @@
 #define MINIMUM(a, b) ((a) < (b) ? (a) : (b))
 #define MAXIMUM(a, b) ((a) > (b) ? (a) : (b))
 #else
+#ifdef CALLS_LOSE_ARGUMENTS
+#define INLINED static inline __attribute__((always_inline))
+#else
 #define INLINED static inline
+#endif
 #define SQRT(x) sqrt(x)
 #define ABS(x) fabs(x)
 #define MINIMUM(a, b) fmin(a, b)

@@ -2,6 +2,12 @@
  * Contraction is off: a * b + c rounds twice on every device; where one rounding is wanted the kernel says fma(). */
 #pragma OPENCL FP_CONTRACT OFF
 
+/* Where a device's compiler adds up the products of a loop in another order: operations that might trap it must leave
+ * where they are. */
+#ifdef LOOPS_LOSE_ORDER
+#pragma clang fp exceptions(strict)
+#endif
+
 /* Where a device's compiler lets too many work-items share the registers of a thread, the host says how many may. */
 #ifdef SUB_GROUP
 #define kernel __attribute__((intel_reqd_sub_group_size(SUB_GROUP))) __kernel

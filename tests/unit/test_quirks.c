@@ -53,8 +53,25 @@ START_TEST(launches_are_short_where_loops_end_early)
 }
 END_TEST
 
+START_TEST(kernels_are_told_what_compilers_of_cpus_do)
+{
+    bn_device_info mesa = device("rusticl", "OpenCL 3.0", ""), intel = device("Intel(R) OpenCL", "OpenCL 3.0", "");
+    const bn_device_info oclgrind = device("Oclgrind", "OpenCL 1.2 (Oclgrind 21.10)", "");
+    mesa.name = "llvmpipe (LLVM 19.1.7, 256 bits)";
+    intel.cpu = true;
+    ck_assert_str_eq(bn_quirks_find(&mesa, 0).option, "-DCALLS_LOSE_ARGUMENTS");
+    ck_assert_str_eq(bn_quirks_find(&intel, 4).option, "-DLOOPS_LOSE_ORDER");
+    ck_assert_str_eq(bn_quirks_find(&oclgrind, 0).option, "-fno-inline");
+    mesa.name = "AMD Radeon RX 6800";
+    intel = device("Intel(R) OpenCL Graphics", "OpenCL 3.0 NEO", "");
+    ck_assert_ptr_null(bn_quirks_find(&mesa, 0).option);
+    ck_assert_ptr_null(bn_quirks_find(&intel, 8).option);
+}
+END_TEST
+
 static void add(TCase *t)
 {
+    tcase_add_test(t, kernels_are_told_what_compilers_of_cpus_do);
     tcase_add_test(t, launches_are_short_where_loops_end_early);
     tcase_add_test(t, gpus_with_sub_groups_of_16_at_least_are_told_to_take_16);
     tcase_add_test(t, caches_are_ours_where_the_driver_has_none);

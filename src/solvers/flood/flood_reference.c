@@ -333,6 +333,10 @@ static real infiltration(const before *b, size_t at, real deep)
     return minimum(most, deep > b->k.dry || raining ? maximum(deep, 0) : 0);
 }
 
+/* Slower than this is 0, which has no sign [m/s]. */
+#define STILL REAL(1e-20)
+static real moving(bool wet, real speed) { return wet && !(FABS(speed) < STILL) ? speed : 0; }
+
 /* A cell after dt by what passes through its edges, rain, infiltration and friction. */
 static cell_state advance_cell(const before *b, size_t at)
 {
@@ -357,8 +361,8 @@ static cell_state advance_cell(const before *b, size_t at)
     const bool wet = !(deep <= b->k.dry);
     const real inverse = 1 / (wet ? filled : 1); /* what soaks in takes its momentum along */
     cell_state next = {
-        deep < 0 ? 0 : deep, (wet ? qx * inverse : 0) + 0, (wet ? qy * inverse : 0) + 0, scale * out, rest, 0, 0
-    }; /* + 0: no zero keeps a sign */
+        deep < 0 ? 0 : deep, moving(wet, qx * inverse), moving(wet, qy * inverse), scale * out, rest, 0, 0
+    };
     if (b->soaked) {
         const real more = taken - b->soaked_rest[at];
         next.soaked = b->soaked[at] + more;
