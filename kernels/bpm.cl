@@ -76,6 +76,15 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #endif
 #define IN_LOCAL (SPACE && FIT(1))
 
+/* Where node i of a row lies in the transposed grid. OTHER_FIRST, OTHER_PITCH: of grids in one box; else 0. */
+#if OTHER_PITCH
+#define IS_STORED(i) 1
+#define STORED_AT(i, row) (OTHER_FIRST + (index_t)(i)*OTHER_PITCH + (row))
+#else
+#define IS_STORED(i) IS_TRANSPOSED(sizes, i)
+#define STORED_AT(i, row) AT_TRANSPOSED(sizes, i, row)
+#endif
+
 /* (5): what enters chunk c from the chunks before it, and from those behind it. */
 #define FORWARD_INPUT(y, c)                                 \
     real2 y = (real2)(0);                                   \
@@ -207,8 +216,8 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
     }
 #if LINES == ROWS && SPACE
     FOR_NODES(j)
-        if (store && mine && there && IS_NODE(c, j) && IS_TRANSPOSED(sizes, c * CHUNK + j))
-            other[AT_TRANSPOSED(sizes, c * CHUNK + j, row + l)] = PSI(j);
+        if (store && mine && there && IS_NODE(c, j) && IS_STORED(c * CHUNK + j))
+            other[STORED_AT(c * CHUNK + j, row + l)] = PSI(j);
     if (store == 1)
         return;
 #else
@@ -323,8 +332,8 @@ kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factor
     const int from_memory = (store != 0) & ((LINES < ROWS) | !IN_REGISTERS);
     for (uint n = from_memory ? (uint)get_local_id(0) : NX * ROWS; n < NX * ROWS; n += (uint)get_local_size(0)) {
         const int i = (int)(n / ROWS), row = top + (int)(n % ROWS);
-        if (row < NY && IS_TRANSPOSED(sizes, i))
-            other[AT_TRANSPOSED(sizes, i, row)] = psi[AT(i, row)];
+        if (row < NY && IS_STORED(i))
+            other[STORED_AT(i, row)] = psi[AT(i, row)];
     }
 }
 #endif

@@ -268,8 +268,8 @@ static bn_status cut_boxes(bn_domain *d, const bn_cutting *c)
             return bn_fail(d->ctx, BN_MEMORY, "a box of %u x %u x %u cells is too large to address", box->n[0],
                            box->n[1], box->n[2]);
         size_t s = d->distributed ? b : 0; /* a program of its own where it knows the box's place */
-        while (s < d->shape_count && (memcmp(d->shapes[s].n, box->n, sizeof box->n) != 0 ||
-                                      d->shapes[s].layout.left != layout.left))
+        while (s < d->shape_count &&
+               (memcmp(d->shapes[s].n, box->n, sizeof box->n) != 0 || d->shapes[s].layout.left != layout.left))
             s++;
         if (s == d->shape_count) {
             memcpy(d->shapes[s].n, box->n, sizeof box->n);

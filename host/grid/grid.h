@@ -46,10 +46,10 @@ struct bn_domain {
     int max_radius;     /* of a stencil: the halo, or the thickness of the thinnest box */
     int lattice[3];     /* boxes along x, y, z */
     uint32_t *cuts[3];  /* lattice + 1 along each: where boxes begin, and the end */
-    /* Boxes of a transposed domain, with points in common along x (transpose.h). Lattice and cuts are those of the other
-     * domain: cuts[1] tells which points along x each box has for its own. */
+    /* Boxes of a transposed domain, with points in common along x (transpose.h). Lattice and cuts are those of the
+     * other domain: cuts[1] tells which points along x each box has for its own. */
     bool overlaps;
-    bool coarsened;     /* cuts are those of a finer domain, not between reduction blocks */
+    bool coarsened; /* cuts are those of a finer domain, not between reduction blocks */
     bn_box *boxes;
     size_t box_count;
     bn_box_shape *shapes;

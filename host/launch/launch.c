@@ -22,10 +22,9 @@ static bn_status check_arg(const bn_launching *l, size_t number)
     const bn_arg *a = &l->args[number];
     const bn_domain *owner = a->kind->owner ? a->kind->owner(a) : d;
     /* Which device a box lies on depends on its number alone. */
-    const bool related = owner &&
-                         (owner == d ||
-                          (a->kind->other_grid && owner->device == d->device && owner->box_count == d->box_count &&
-                           memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0));
+    const bool related = owner && (owner == d || (a->kind->other_grid && owner->device == d->device &&
+                                                  owner->box_count == d->box_count &&
+                                                  memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0));
     if (!related)
         return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", number,
                        kernel);

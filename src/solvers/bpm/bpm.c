@@ -329,6 +329,12 @@ void bpm_kernel_constants(const bpm *s, int d, bn_define out[BPM_KERNEL_CONSTANT
     const bool alone = s->c.axes == 2 && s->c.single && 2 * a->piece > (uint32_t)(BPM_LANES * a->chunk) &&
                        a->chunk <= BPM_CHUNK_SHORT;
     out[3] = (bn_define){ "REGISTERS", BN_DEF_INT, { .i = alone ? 64 : 0 } };
+    /* Where half steps store their result transposed: a grid in one box is spared the sums with what a launch tells. */
+    const bn_domain *other = s->axis[!d].domain;
+    const bool one = s->c.axes == 2 && other && bn_domain_boxes(other) == 1;
+    const bn_place place = one ? bn_domain_place(other) : (bn_place){ 0 };
+    out[4] = (bn_define){ "OTHER_FIRST", BN_DEF_INT, { .i = place.first } };
+    out[5] = (bn_define){ "OTHER_PITCH", BN_DEF_INT, { .i = place.pitch } };
 }
 
 bn_status bpm_plan_constants(bn_plan *p, const bpm *s)

@@ -14,8 +14,8 @@
 
 enum { RELAX_STAGES = 5, RELAX_FACTOR = 4 };
 
-/* Chunks that pieces of lines need beyond their own. What is wrong at the end of a piece comes `reach` chunks inwards in
- * a half step, and one more, whose first node the next half step has beside it. Two half steps are taken between two
+/* Chunks that pieces of lines need beyond their own. What is wrong at the end of a piece comes `reach` chunks inwards
+ * in a half step, and one more, whose first node the next half step has beside it. Two half steps are taken between two
  * exchanges. */
 static int overlap_of(const bpm_axis *a)
 {
@@ -29,9 +29,8 @@ static bn_status plan_memory(bn_plan *p, const bpm *s, int d)
     const bpm_axis *a = &s->axis[d];
     const bn_grid lines = { .dims = 2, .n = { a->n, a->lines, 1 }, .h = { 1, 1, 1 }, .nodes = true };
     /* r, v, psi, work; where lines are cut also messages, out and in. */
-    const bn_type made[] = {
-        BN_T_REAL2, s->c.lossy ? BN_T_REAL2 : BN_T_REAL, BN_T_REAL2, BN_T_REAL2, BN_T_REAL2, BN_T_REAL2
-    };
+    const bn_type made[] = { BN_T_REAL2, s->c.lossy ? BN_T_REAL2 : BN_T_REAL, BN_T_REAL2, BN_T_REAL2, BN_T_REAL2,
+                             BN_T_REAL2 };
     for (int i = 0; i < (d == 0 ? 2 : 4); i++) /* psi and work along x are fields of the plan */
         BN_TRY(bn_plan_more_memory(p, &lines, made[i], false));
     bn_grid beyond = lines;
@@ -296,26 +295,32 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, bn_step *out)
     return BN_OK;
 }
 
-/* --- steps on a device: lines along x are rows of the simulation's grid, lines along y of its transpose. On several each
- * has whole lines along x, and a piece of every line along y that overlaps the next one --- */
+/* --- steps on a device: lines along x are rows of the simulation's grid, lines along y of its transpose. On several
+ * each has whole lines along x, and a piece of every line along y that overlaps the next one --- */
 
-static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
+/* The grid of the lines along y, and their longest piece. */
+static bn_status cut_lines(bn_sim *sim, bpm_axis *y)
+{
+    y->overlap = overlap_of(y);
+    BN_TRY(bn_domain_transposed(bn_sim_domain(sim), (uint32_t)y->chunk, (uint32_t)y->overlap, &y->domain));
+    y->piece = 0;
+    for (size_t b = 0; b < bn_domain_boxes(y->domain); b++) {
+        bn_region box;
+        bn_domain_box(y->domain, b, &box);
+        y->piece = box.n[0] > y->piece ? box.n[0] : y->piece;
+    }
+    return BN_OK;
+}
+
+/* The domains of both axes are there: kernels of one know the place of the other. */
+static bn_status setup_axis(bpm *s, int d)
 {
     static const bn_kernel_desc half_step = { "bpm_half_step", BN_PER_ROWS, { .reads = 5, .writes = 2, .flops = 60 } };
     bpm_axis *a = &s->axis[d];
     if (d == 1) {
-        a->overlap = overlap_of(a);
-        BN_TRY(bn_domain_transposed(bn_sim_domain(sim), (uint32_t)a->chunk, (uint32_t)a->overlap, &a->domain));
-        a->piece = 0;
-        for (size_t b = 0; b < bn_domain_boxes(a->domain); b++) {
-            bn_region box;
-            bn_domain_box(a->domain, b, &box);
-            a->piece = box.n[0] > a->piece ? box.n[0] : a->piece;
-        }
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "psi of lines", .type = BN_T_REAL2 }, &a->psi));
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work));
     } else {
-        a->domain = bn_sim_domain(sim);
         a->psi = s->psi;
         a->work = s->work;
     }
@@ -330,8 +335,10 @@ static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
 
 static bn_status setup(bn_sim *sim, bpm *s)
 {
-    BN_TRY(setup_axis(sim, s, 0));
-    return setup_axis(sim, s, 1);
+    s->axis[0].domain = bn_sim_domain(sim);
+    BN_TRY(cut_lines(sim, &s->axis[1]));
+    BN_TRY(setup_axis(s, 0));
+    return setup_axis(s, 1);
 }
 
 static void drop_axis(bpm_axis *a, int d)
@@ -365,7 +372,9 @@ static bn_status cut_again(bn_sim *sim, bpm *s)
     drop_axis(y, 1);
     y->domain = NULL;
     y->psi = NULL;
-    const bn_status st = setup_axis(sim, s, 1);
+    bn_status st = cut_lines(sim, y);
+    if (st == BN_OK)
+        st = setup_axis(s, 1);
     drop_pieces(&domain, &psi);
     return st;
 }
@@ -377,7 +386,8 @@ static bn_status run_half_steps(const bpm *s, int d, bn_arg to, bpm_store store,
     const bpm_axis *a = &s->axis[d];
     const bn_arg psi = BN_UPDATE(a->psi);
     return BN_RUN(a->kernel, psi, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work), to,
-                  BN_SIZES(s->axis[!d].domain), BN_I32V(store), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach), BN_I32V(count));
+                  BN_SIZES(s->axis[!d].domain), BN_I32V(store), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]),
+                  BN_I32V(a->reach), BN_I32V(count));
 }
 
 /* `count` half steps along the lines of direction d. */
@@ -393,8 +403,8 @@ static bn_status half_steps(const bpm *s, int d, int count, bpm_store store)
 }
 
 /* x, y y, x x, ..., and the last one alone. psi stays with the lines that the next step begins with; when it is
- * observed it is with those along x, too. So pieces of lines along y, which turning makes equal where they overlap, take
- * two half steps until they are turned again, wherever calls begin and end. */
+ * observed it is with those along x, too. So pieces of lines along y, which turning makes equal where they overlap,
+ * take two half steps until they are turned again, wherever calls begin and end. */
 static bn_status propagate(bpm *s, const bpm_steps *steps)
 {
     int d = bpm_begins_along_y(steps->first);
