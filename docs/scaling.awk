@@ -13,12 +13,14 @@ function predict(rate, share, launches, bytes, face, wait, dims, sides, strong, 
     t += devices > NODE ? (launches + (wait > 0)) * NETWORK * log(devices / NODE) / log(2) : 0
     return (strong ? share / rate : devices * share / rate) / t
 }
-# bpm in space: one solve in each step, whose result is turned; every device sends a part to every other.
-function predict_turn(rate, share, bytes, strong, devices,    points, own, travel) {
-    points = strong ? share : share * devices
-    own = points / devices / rate
-    travel = devices == 1 ? 0 : 2 * points * (devices - 1) / devices ^ 2 * bytes / BANDWIDTH + 2 * LATENCY
-    return points / rate / (own + (travel > own ? travel - own : 0))
+# bpm in space, two steps: one solve along x, meanwhile the overlap crosses, and one along y with the overlap in it.
+function predict_pieces(rate, side, overlap, bytes, strong, devices,    rows, sides, along_x, along_y, travel) {
+    rows = strong ? side / devices : side
+    sides = devices == 1 ? 0 : devices == 2 ? 1 : 2
+    along_x = rows * side / rate
+    along_y = (rows + sides * overlap) * side / rate
+    travel = sides == 0 ? 0 : sides * (2 * overlap * side * bytes / BANDWIDTH + 2 * LATENCY)
+    return devices * 2 * along_x / (along_x + along_y + (travel > along_x ? travel - along_x : 0))
 }
 BEGIN {
     BANDWIDTH = 55e9   # between device and pinned memory [B/s], measured
@@ -45,10 +47,14 @@ BEGIN {
                 printf " %8.2f", predict(v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], strong, P[i])
             printf "\n"
         }
-    for (strong = 0; strong < 2; strong++) { # 8192 x 8192 points, or 2048 x 2048 for each device
-        printf "%-10s %-8s", "bpm", strong ? "strong" : "weak"
-        for (i = 1; i <= 3; i++)
-            printf " %8.2f", predict_turn(31.5e9, strong ? 8192 ^ 2 : 2048 ^ 2, 8, strong, P[i])
-        printf "\n"
-    }
+    row[++count] = "bpm 56.7e9 2048 61" # name, rate, points along a side, rows of the overlap
+    row[++count] = "bpm 39.0e9 4096 145"
+    for (r = count - 1; r <= count; r++)
+        for (strong = 0; strong < 2; strong++) {
+            split(row[r], v, " ")
+            printf "%-10s %-8s", v[1] v[3], strong ? "strong" : "weak"
+            for (i = 1; i <= 3; i++)
+                printf " %8.2f", predict_pieces(v[2], v[3], v[4], 8, strong, P[i])
+            printf "\n"
+        }
 }

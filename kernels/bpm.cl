@@ -56,6 +56,7 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #endif
 }
 
+#define CHUNKS ((NX + CHUNK - 1) / CHUNK)
 #define FOR_CHUNKS(c) for (int c = (int)get_local_id(0); c < CHUNKS; c += (int)get_local_size(0))
 #define END(c) min((c + 1) * CHUNK, NX)
 
@@ -74,6 +75,15 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #define LINES 1
 #endif
 #define IN_LOCAL (SPACE && FIT(1))
+
+/* Where node i of a row lies in the transposed grid. OTHER_FIRST, OTHER_PITCH: of grids in one box; else 0. */
+#if OTHER_PITCH
+#define IS_STORED(i) 1
+#define STORED_AT(i, row) (OTHER_FIRST + (index_t)(i)*OTHER_PITCH + (row))
+#else
+#define IS_STORED(i) IS_TRANSPOSED(sizes, i)
+#define STORED_AT(i, row) AT_TRANSPOSED(sizes, i, row)
+#endif
 
 /* (5): what enters chunk c from the chunks before it, and from those behind it. */
 #define FORWARD_INPUT(y, c)                                 \
@@ -111,8 +121,8 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 /* One work-item per chunk. Steps of the lines from row on, stored in place; where they are all that the group has, as
  * `store` says. */
 static inline void steps_in_registers(global real2 *psi, global const real2 *factors_r, global const change_t *change,
-                                      global real2 *other, int store, int row, real2 factor, int reach, int steps,
-                                      local real2 *memory)
+                                      global real2 *other, const int16 sizes, int store, int row, real2 factor,
+                                      int reach, int steps, local real2 *memory)
 {
     const int l = (int)(get_local_id(0) % LINES), c = (int)(get_local_id(0) / LINES);
     const int mine = c < CHUNKS, there = row + l < NY;
@@ -206,12 +216,13 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
     }
 #if LINES == ROWS && SPACE
     FOR_NODES(j)
-        if (store && mine && there && IS_NODE(c, j))
-            other[AT_TRANSPOSED(c * CHUNK + j, row + l)] = PSI(j);
+        if (store && mine && there && IS_NODE(c, j) && IS_STORED(c * CHUNK + j))
+            other[STORED_AT(c * CHUNK + j, row + l)] = PSI(j);
     if (store == 1)
         return;
 #else
     (void)other;
+    (void)sizes;
     (void)store;
 #endif
 #if IN_LOCAL
@@ -284,9 +295,9 @@ static inline void steps_in_memory(global real2 *psi, global const real2 *factor
 }
 
 #define IN_REGISTERS (KEEPS_REGISTERS && get_local_size(0) >= LINES * CHUNKS)
-#define TAKE_STEPS(other, store, row, factor)                                                             \
+#define TAKE_STEPS(other, sizes, store, row, factor)                                                      \
     if (IN_REGISTERS)                                                                                     \
-        steps_in_registers(psi, factors_r, change, other, store, row, factor, reach, steps, memory);      \
+        steps_in_registers(psi, factors_r, change, other, sizes, store, row, factor, reach, steps, memory); \
     else                                                                                                  \
         for (int row_ = row; row_ < min(row + LINES, NY); row_++)                                         \
             steps_in_memory(psi, factors_r, change, work, AT(0, row_), factor, reach, steps, memory);
@@ -298,28 +309,31 @@ kernel void bpm_crank_nicolson(global real2 *psi, global const real2 *restrict f
                                global const real2 *restrict factors, int reach, int steps)
 {
     local real2 memory[MEMORY_VALUES];
-    TAKE_STEPS(psi, 0, (int)get_global_id(1) - Y0, factors[(int)get_global_id(1)])
+    TAKE_STEPS(psi, (int16)(0), 0, (int)get_global_id(1) - Y0, factors[(int)get_global_id(1)])
 }
 #else
 /* Half steps along the lines of a cross-section: what P has along the line and half of the index; the rest belongs to
  * the half steps along the lines across, and each of them keeps the power. store: 0 in place; 1 transposed, value i of
- * row j to row i of the transposed grid, at place j; 2 both. ROWS values that lie beside each other there are stored
- * together: memory takes no less at a time. */
+ * row j to row i of the transposed grid, whose box has these `sizes`, at place j; 2 both. ROWS values that lie beside
+ * each other there are stored together: memory takes no less at a time. Of a grid in several boxes each has pieces of
+ * the lines along y, from chunk to chunk, which end as walls: what enters them is wrong there, and (5) carries that
+ * `reach` chunks inwards, twice with the nodes beside them in each half step. So much more than it stores has a piece.
+ */
 kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factors_r,
-                          global const change_t *restrict change, global real2 *work, global real2 *other, int store,
-                          real factor_x, real factor_y, int reach, int steps)
+                          global const change_t *restrict change, global real2 *work, global real2 *other,
+                          const int16 sizes, int store, real factor_x, real factor_y, int reach, int steps)
 {
     local real2 memory[MEMORY_VALUES];
     const int top = LAUNCH_Y + (int)get_group_id(1) * ROWS;
     ROLLED for (int row = top; row < min(top + ROWS, NY); row += LINES) {
-        TAKE_STEPS(other, store, row, (real2)(factor_x, factor_y))
+        TAKE_STEPS(other, sizes, store, row, (real2)(factor_x, factor_y))
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
     const int from_memory = (store != 0) & ((LINES < ROWS) | !IN_REGISTERS);
     for (uint n = from_memory ? (uint)get_local_id(0) : NX * ROWS; n < NX * ROWS; n += (uint)get_local_size(0)) {
         const int i = (int)(n / ROWS), row = top + (int)(n % ROWS);
-        if (row < NY)
-            other[AT_TRANSPOSED(i, row)] = psi[AT(i, row)];
+        if (row < NY && IS_STORED(i))
+            other[STORED_AT(i, row)] = psi[AT(i, row)];
     }
 }
 #endif

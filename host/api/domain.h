@@ -85,7 +85,7 @@ static inline void bn_region_place(const bn_region *r, size_t number, size_t pla
 }
 
 /* What of the grid this process takes into host memory in one piece: the whole grid, unless other ranks have boxes of
- * it: then each of its own boxes. */
+ * it, which do not overlap: then each of its own boxes. */
 size_t bn_domain_parts(const bn_domain *);
 /* Gives the number of the box, 0 for the whole grid. */
 size_t bn_domain_part(const bn_domain *, size_t part, bn_region *);

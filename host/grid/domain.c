@@ -13,12 +13,15 @@ static atomic_ullong domains; /* that this process has made */
 
 static size_t round_up(size_t value, size_t step) { return (value + step - 1) / step * step; }
 
+/* Rows start so that their cell number `aligned` lies on such a boundary. */
+enum { BN_ROW_ALIGN = 4 };
+
 /* Layout of one component of a box; false when a product overflows. */
-static bool layout_of(const uint32_t n[3], int dims, int halo, bn_layout *out)
+static bool layout_of(const uint32_t n[3], int dims, int halo, uint32_t aligned, bn_layout *out)
 {
     bn_layout l = { .halo = { halo, dims > 1 ? halo : 0, dims > 2 ? halo : 0 } };
     /* 16 elements: 64 bytes in single precision, a cache line or a coalesced half-warp. */
-    l.left = round_up((size_t)l.halo[0], 4);
+    l.left = round_up((size_t)l.halo[0] + aligned, BN_ROW_ALIGN) - aligned;
     l.pitch = round_up(l.left + n[0] + (size_t)l.halo[0], 16);
     size_t rows = (size_t)n[1] + 2 * (size_t)l.halo[1];
     l.layers = (size_t)n[2] + 2 * (size_t)l.halo[2];
@@ -139,26 +142,38 @@ static bn_status cut_by_weights(bn_domain *d, const double *weights)
     return BN_OK;
 }
 
-/* Where pieces begin, and behind them the end: chosen, given, or those of a finer domain. */
-static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3], const bn_box_cuts *given)
+/* Where a domain's cuts come from, if it does not choose them: NULL where they don't. */
+typedef struct bn_cutting {
+    const bn_domain *fine; /* a finer domain, of which this one has every step-th point */
+    const int *step;
+    const bn_box_cuts *given;
+    const bn_domain *rows; /* a domain whose columns are the rows; boxes overlap by so many chunks of points */
+    uint32_t chunk, chunks;
+} bn_cutting;
+
+/* Where pieces begin, and behind them the end: chosen, given, or those of another domain. */
+static bn_status find_cuts(bn_domain *d, const bn_cutting *c)
 {
-    const double *weights = fine || given ? NULL : weights_of(d);
+    const bn_box_cuts *given = c->given;
+    const bn_domain *fine = c->fine, *like = fine ? fine : c->rows;
+    const double *weights = like || given ? NULL : weights_of(d);
     if (weights || given)
         for (int k = 0; k < 3; k++)
             d->lattice[k] = k == (given ? given->along : d->desc.grid.dims - 1) ? d->desc.boxes : 1;
-    else if (!fine)
+    else if (!like)
         BN_TRY(choose_lattice(d));
     else
-        memcpy(d->lattice, fine->lattice, sizeof d->lattice);
+        memcpy(d->lattice, like->lattice, sizeof d->lattice);
     for (int k = 0; k < 3; k++) {
         const uint32_t n = d->desc.grid.n[k], u = cut_unit(d, k, d->lattice[k]);
         if (!(d->cuts[k] = calloc((size_t)d->lattice[k] + 1, sizeof *d->cuts[k])))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
         for (int p = 0; p < d->lattice[k]; p++)
-            d->cuts[k][p] = fine                         ? fine->cuts[k][p] / (uint32_t)step[k]
+            d->cuts[k][p] = fine                         ? fine->cuts[k][p] / (uint32_t)c->step[k]
+                            : c->rows                    ? c->rows->cuts[k][p]
                             : given && k == given->along ? given->begin[p]
                                                          : bn_piece_start((n + u - 1) / u, d->lattice[k], p) * u;
-        d->cuts[k][d->lattice[k]] = n;
+        d->cuts[k][d->lattice[k]] = k == 1 && d->overlaps ? d->desc.grid.n[0] : n;
     }
     return weights ? cut_by_weights(d, weights) : BN_OK;
 }
@@ -212,46 +227,28 @@ static bn_status place_boxes(bn_domain *d)
     return BN_OK;
 }
 
-/* Rows that occupy any of the devices: so many at least make a strip, which is sent while the next one is computed. The
- * same on all ranks, since a strip is a message. */
-static uint32_t rows_of_strips(const bn_domain *d)
+/* A box of a domain of several that overlap: of every row what it has for its own, as far as multiples of a chunk, and
+ * the overlap. */
+static void widen(const bn_domain *d, const bn_cutting *c, bn_box *box)
 {
-    enum { ROWS_PER_UNIT = 2 };
-    double units = 1;
-    if (!d->distributed || !d->desc.whole_rows)
-        return UINT32_MAX;
-    for (size_t m = 0; m < d->local_count; m++)
-        units = fmax(units, bn_local_device(d, m)->info.compute_units);
-    if (d->ctx->comm.ops)
-        d->ctx->comm.ops->all_max(&units, 1);
-    return ROWS_PER_UNIT * (uint32_t)units;
+    const uint32_t *own = d->cuts[1] + box->place[1];
+    const uint64_t low = own[0] / c->chunk, high = ((uint64_t)own[1] + c->chunk - 1) / c->chunk + c->chunks;
+    box->offset[0] = low > c->chunks ? (uint32_t)(low - c->chunks) * c->chunk : 0;
+    box->n[0] = (uint32_t)(high * c->chunk < d->desc.grid.n[0] ? high * c->chunk : d->desc.grid.n[0]) - box->offset[0];
+    box->offset[1] = 0;
+    box->n[1] = d->desc.grid.n[1];
 }
 
-/* Where a box stores its cells transposed: one box straight into the only box of the transposed domain, of several each
- * into blocks of its own, strip by strip. */
-static bn_transposed_layout transposed_of(const bn_domain *d, const uint32_t n[3], uint32_t least)
-{
-    bn_layout l = { 0 };
-    if (d->box_count == 1 && layout_of((const uint32_t[3]){ n[1], n[0], n[2] }, d->desc.grid.dims, d->desc.halo, &l))
-        return (bn_transposed_layout){ l.first, l.pitch, n[1] };
-    enum { MANY = 256 }; /* boxes: each exchanges messages with all others, which soon are small enough */
-    const uint32_t parts = n[1] / least, most = d->box_count > MANY ? 1 : BN_TRANSPOSE_STRIPS;
-    const uint32_t strips = parts < 1 ? 1 : parts < most ? parts : most;
-    const uint32_t strip = (uint32_t)round_up((n[1] + strips - 1) / strips, 16);
-    return (bn_transposed_layout){ 0, strip, strip };
-}
-
-static bn_status cut_boxes(bn_domain *d)
+static bn_status cut_boxes(bn_domain *d, const bn_cutting *c)
 {
     const bn_grid *g = &d->desc.grid;
-    d->max_radius = d->desc.halo;
+    d->max_radius = d->overlaps ? 0 : d->desc.halo;
     d->box_count = (size_t)d->desc.boxes;
     d->boxes = calloc(d->box_count, sizeof *d->boxes);
     d->shapes = calloc(d->box_count, sizeof *d->shapes);
     if (!d->boxes || !d->shapes)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for %zu boxes", d->box_count);
     BN_TRY(place_boxes(d));
-    const uint32_t strips = rows_of_strips(d);
     for (size_t b = 0; b < d->box_count; b++) {
         bn_box *box = &d->boxes[b];
         box->place[0] = (int)(b % (size_t)d->lattice[0]);
@@ -263,19 +260,23 @@ static bn_status cut_boxes(bn_domain *d)
             if (d->lattice[k] > 1 && box->n[k] < (uint32_t)d->max_radius)
                 d->max_radius = (int)box->n[k];
         }
+        if (d->overlaps)
+            widen(d, c, box);
+        bn_layout layout;
+        const uint32_t aligned = d->overlaps ? d->cuts[1][box->place[1]] - box->offset[0] : 0;
+        if (!layout_of(box->n, g->dims, d->desc.halo, aligned % BN_ROW_ALIGN, &layout))
+            return bn_fail(d->ctx, BN_MEMORY, "a box of %u x %u x %u cells is too large to address", box->n[0],
+                           box->n[1], box->n[2]);
         size_t s = d->distributed ? b : 0; /* a program of its own where it knows the box's place */
-        while (s < d->shape_count && memcmp(d->shapes[s].n, box->n, sizeof box->n) != 0)
+        while (s < d->shape_count &&
+               (memcmp(d->shapes[s].n, box->n, sizeof box->n) != 0 || d->shapes[s].layout.left != layout.left))
             s++;
         if (s == d->shape_count) {
             memcpy(d->shapes[s].n, box->n, sizeof box->n);
-            if (!layout_of(box->n, g->dims, d->desc.halo, &d->shapes[s].layout))
-                return bn_fail(d->ctx, BN_MEMORY, "a box of %u x %u x %u cells is too large to address", box->n[0],
-                               box->n[1], box->n[2]);
+            d->shapes[s].layout = layout;
             d->shape_count++;
         }
         box->shape = s;
-        if (d->desc.whole_rows)
-            d->shapes[s].transposed = transposed_of(d, box->n, strips);
         if (d->shapes[s].layout.plane > INT32_MAX / 8) /* eight components still fit 32-bit indices below that */
             d->index_bits = 64;
     }
@@ -311,9 +312,7 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
     return BN_OK;
 }
 
-/* fine: the domain whose cuts it takes, NULL: its own, or those given. */
-static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_domain *fine, const int step[3],
-                        const bn_box_cuts *given, bn_domain **out)
+static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_cutting *cutting, bn_domain **out)
 {
     *out = NULL;
     BN_TRY(check_grid(ctx, desc));
@@ -326,9 +325,10 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_do
     d->device = desc->device;
     d->desc = *desc;
     d->index_bits = 32;
-    d->coarsened = fine != NULL;
+    d->coarsened = cutting->fine != NULL;
     d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
     d->distributed = d->desc.boxes > 1 && desc->device->global_count > 1;
+    d->overlaps = d->desc.boxes > 1 && cutting->rows;
     if (d->distributed && (size_t)d->desc.boxes < desc->device->global_count) {
         st = bn_fail(ctx, BN_USAGE, "%d boxes for %zu devices; each needs one at least", d->desc.boxes,
                      desc->device->global_count);
@@ -350,8 +350,8 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_do
                      desc->grid.n[1], desc->grid.n[2]);
         goto out;
     }
-    BN_GO(find_cuts(d, fine, step, given));
-    BN_GO(cut_boxes(d));
+    BN_GO(find_cuts(d, cutting));
+    BN_GO(cut_boxes(d, cutting));
     *out = d;
     d = NULL;
 out:
@@ -361,12 +361,12 @@ out:
 
 bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domain **out)
 {
-    return create(ctx, desc, NULL, NULL, NULL, out);
+    return create(ctx, desc, &(const bn_cutting){ .fine = NULL }, out);
 }
 
 bn_status bn_domain_create_cut(bn_context *ctx, const bn_domain_desc *desc, const bn_box_cuts *cuts, bn_domain **out)
 {
-    return create(ctx, desc, NULL, NULL, cuts, out);
+    return create(ctx, desc, &(const bn_cutting){ .given = cuts }, out);
 }
 
 bool bn_domain_divides(const bn_domain *d, const int step[3])
@@ -395,15 +395,15 @@ bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, 
         desc.grid.n[k] = (desc.grid.n[k] - 1) / (uint32_t)step[k] + 1;
         desc.grid.h[k] *= step[k];
     }
-    return create(fine->ctx, &desc, fine, step, NULL, out);
+    return create(fine->ctx, &desc, &(const bn_cutting){ .fine = fine, .step = step }, out);
 }
 
-bn_status bn_domain_transposed(const bn_domain *d, bn_domain **out)
+bn_status bn_domain_transposed(const bn_domain *d, uint32_t chunk, uint32_t chunks, bn_domain **out)
 {
     *out = NULL;
     bn_domain_desc desc = d->desc;
     bn_grid *g = &desc.grid;
-    if (!d->desc.whole_rows || d->desc.grid.dims != 2)
+    if (!d->desc.whole_rows || d->desc.grid.dims != 2 || d->overlaps || chunk < 1)
         return bn_fail(d->ctx, BN_USAGE, "a grid is transposed in two dimensions, from whole rows to whole rows");
     for (int k = 0; k < 2; k++) {
         g->n[k] = d->desc.grid.n[!k];
@@ -414,11 +414,8 @@ bn_status bn_domain_transposed(const bn_domain *d, bn_domain **out)
     desc.align = 0;
     desc.groups = NULL; /* lent to the other domain */
     desc.group_count = 0;
-    const size_t least = d->distributed ? d->device->global_count : 1,
-                 units = (g->n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
-    const size_t boxes = d->box_count < units ? d->box_count : units;
-    desc.boxes = (int)(boxes < least ? least : boxes);
-    return bn_domain_create(d->ctx, &desc, out);
+    desc.boxes = (int)d->box_count;
+    return create(d->ctx, &desc, &(const bn_cutting){ .rows = d, .chunk = chunk, .chunks = chunks }, out);
 }
 
 /* Before things go: what they were waiting for has been told already. */
@@ -472,7 +469,7 @@ uint64_t bn_domain_estimate(const bn_domain_desc *desc, int element_bytes, int c
     /* One box: more boxes add only halos. */
     bn_layout l;
     uint64_t bytes;
-    if (!layout_of(desc->grid.n, desc->grid.dims, desc->halo, &l) ||
+    if (!layout_of(desc->grid.n, desc->grid.dims, desc->halo, 0, &l) ||
         __builtin_mul_overflow((uint64_t)l.plane, (uint64_t)element_bytes * (uint64_t)(components > 0 ? components : 1),
                                &bytes))
         return 0;

@@ -10,9 +10,6 @@
  */
 enum { BN_TOTALS_MAX = 2048, BN_PACKED = 256 };
 
-/* Strips of rows at most that a launch with transposed stores is cut into. */
-enum { BN_TRANSPOSE_STRIPS = 4 };
-
 /* How a box lies in memory; counted in elements. Rows start on 16-byte boundaries so that vector loads are aligned. */
 typedef struct bn_layout {
     int halo[3]; /* per dimension: 0 in dimensions that are not there */
@@ -31,16 +28,9 @@ typedef struct bn_box {
     bool remote[3][2]; /* a box on another device lies that way: along x, y, z, towards lower and higher indices */
 } bn_box;
 
-/* Where a box of whole rows stores its cells transposed (kernels/lib/index.h). */
-typedef struct bn_transposed_layout {
-    size_t first, pitch;
-    uint32_t strip; /* rows; the rows behind them go to a block of their own, behind this one */
-} bn_transposed_layout;
-
 typedef struct bn_box_shape {
     uint32_t n[3];
     bn_layout layout;
-    bn_transposed_layout transposed; /* of domains of whole rows */
 } bn_box_shape;
 
 struct bn_domain {
@@ -56,7 +46,10 @@ struct bn_domain {
     int max_radius;     /* of a stencil: the halo, or the thickness of the thinnest box */
     int lattice[3];     /* boxes along x, y, z */
     uint32_t *cuts[3];  /* lattice + 1 along each: where boxes begin, and the end */
-    bool coarsened;     /* cuts are those of a finer domain, not between reduction blocks */
+    /* Boxes of a transposed domain, with points in common along x (transpose.h). Lattice and cuts are those of the
+     * other domain: cuts[1] tells which points along x each box has for its own. */
+    bool overlaps;
+    bool coarsened; /* cuts are those of a finer domain, not between reduction blocks */
     bn_box *boxes;
     size_t box_count;
     bn_box_shape *shapes;

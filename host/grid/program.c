@@ -18,11 +18,10 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The sizes that kernels/lib/index.h lists, for one shape. */
-enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_TRANSPOSE_DEFINES = 3, BN_SUB_GROUP_DEFINES = 1 };
-enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_TRANSPOSE_DEFINES + BN_SUB_GROUP_DEFINES };
+enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_SUB_GROUP_DEFINES = 1 };
+enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_SUB_GROUP_DEFINES };
 
-/* Where boxes lie on several devices, each has a program that knows its place too; those of whole rows may be stored
- * transposed. Gives how many there are. */
+/* Where boxes lie on several devices, each has a program that knows its place too. Gives how many there are. */
 static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_box *box, bn_define out[BN_ALL_DEFINES])
 {
     const uint32_t *g = d->desc.grid.n;
@@ -66,14 +65,7 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
     size_t count = BN_OWN_DEFINES + (d->distributed ? BN_PLACE_DEFINES : 0);
     if (box->device->quirks.sub_group)
         out[count++] = (bn_define){ .name = "SUB_GROUP", .kind = BN_DEF_INT, .u.i = box->device->quirks.sub_group };
-    if (!d->desc.whole_rows)
-        return count;
-    out[count] = (bn_define){ .name = "TRANSPOSE_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->transposed.first };
-    out[count + 1] = (bn_define){ .name = "TRANSPOSE_PITCH",
-                                  .kind = BN_DEF_INT,
-                                  .u.i = (long long)s->transposed.pitch };
-    out[count + 2] = (bn_define){ .name = "TRANSPOSE_STRIP", .kind = BN_DEF_INT, .u.i = s->transposed.strip };
-    return count + BN_TRANSPOSE_DEFINES;
+    return count;
 }
 
 /* Sizes of a file that takes them as arguments: the same constants for every domain, so that it is compiled once. Three

@@ -44,7 +44,7 @@ bn_region bn_domain_whole(const bn_domain *d)
 size_t bn_domain_parts(const bn_domain *d)
 {
     size_t count = 0;
-    if (!bn_domain_across_ranks(d))
+    if (!bn_domain_across_ranks(d) || d->overlaps)
         return 1;
     for (size_t b = 0; b < d->box_count; b++)
         count += d->boxes[b].device != NULL;
@@ -62,7 +62,7 @@ void bn_domain_box(const bn_domain *d, size_t box, bn_region *out)
 size_t bn_domain_part(const bn_domain *d, size_t part, bn_region *out)
 {
     *out = bn_domain_whole(d);
-    if (!bn_domain_across_ranks(d))
+    if (!bn_domain_across_ranks(d) || d->overlaps)
         return 0;
     size_t b = 0;
     for (;; b++)

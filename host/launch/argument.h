@@ -36,19 +36,19 @@ typedef struct bn_launching {
 /* Functions that are NULL have nothing to do. They are called in this order. */
 struct bn_argument_kind {
     /* The domain that the object belongs to; NULL: the argument is a value. It must be the kernel's, unless it is one
-     * of another grid in the same boxes, or `check` alone decides. */
+     * of another grid in the same boxes. */
     bn_domain *(*owner)(const bn_arg *);
     bool field, reads, writes; /* the object is a field; the kernel reads, writes its cells */
-    bool other_grid, any_domain;
+    bool other_grid;
     void (*declare)(bn_launching *, const bn_arg *);
     bn_status (*check)(const bn_launching *, const bn_arg *);
     bn_status (*collect)(bn_launching *,
                          const bn_arg *); /* for the allreduce; called where there are several devices */
     bn_status (*prepare)(bn_launching *, const bn_arg *);
     bn_status (*set)(const bn_launching *, const bn_arg *, size_t box, cl_uint index);
-    /* Gives the parts of a box that are launched one after the other; called after the launch of each. */
+    /* Gives the parts of a box that are launched one after the other; called after the launch of each, of so many. */
     size_t (*divide)(const bn_launching *, size_t box, bn_part parts[BN_PARTS_MAX]);
-    bn_status (*part_launched)(const bn_launching *, size_t box, size_t part);
+    bn_status (*part_launched)(const bn_launching *, size_t box, size_t part, size_t count);
     bn_status (*after)(const bn_launching *, const bn_arg *);
 };
 
@@ -62,5 +62,7 @@ bn_status bn_argument_collect_scalars(bn_launching *, const bn_arg *);
 bn_status bn_argument_scalars_changed(const bn_launching *, const bn_arg *);
 /* All cells of a box, and so many of the halo where the grid goes on. */
 bn_part bn_whole_box(const bn_domain *, size_t box, int ghost_cells);
+/* Whether a launch on the box takes long enough to hide a transfer behind a part of it. */
+bool bn_worth_splitting(const bn_kernel *, size_t box);
 
 #endif

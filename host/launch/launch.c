@@ -22,10 +22,9 @@ static bn_status check_arg(const bn_launching *l, size_t number)
     const bn_arg *a = &l->args[number];
     const bn_domain *owner = a->kind->owner ? a->kind->owner(a) : d;
     /* Which device a box lies on depends on its number alone. */
-    const bool related = owner &&
-                         (owner == d || a->kind->any_domain ||
-                          (a->kind->other_grid && owner->device == d->device && owner->box_count == d->box_count &&
-                           memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0));
+    const bool related = owner && (owner == d || (a->kind->other_grid && owner->device == d->device &&
+                                                  owner->box_count == d->box_count &&
+                                                  memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0));
     if (!related)
         return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", number,
                        kernel);
@@ -100,6 +99,15 @@ bn_part bn_whole_box(const bn_domain *d, size_t b, int ghost_cells)
     return part;
 }
 
+bool bn_worth_splitting(const bn_kernel *k, size_t b)
+{
+    const bn_domain *d = k->program->domain;
+    const bn_box *box = &d->boxes[b];
+    const double bytes = (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * box->n[0] *
+                         box->n[1] * box->n[2];
+    return bytes >= (box->device->info.cpu ? BN_WORTH_SPLITTING_CPU : BN_WORTH_SPLITTING_GPU);
+}
+
 /* Splits a box into what reads no other device's cells as these requests say, and the rest in at most six slabs. Cuts
  * lie at multiples of what a launch covers at a time, so that no cell is computed twice. False: nothing is left inside.
  */
@@ -110,11 +118,8 @@ static bool split_box(const bn_kernel *k, size_t b, int ghost_cells, const bn_ha
     const bn_box *box = &d->boxes[b];
     const bool blocks = k->desc->range == BN_PER_BLOCK, tiles = k->desc->range == BN_PER_TILE;
     bn_part rest = bn_whole_box(d, b, ghost_cells);
-    const double bytes = (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * box->n[0] *
-                         box->n[1] * box->n[2];
     *slab_count = 0;
-    /* What is done before it could be launched twice hides nothing. */
-    if (bytes < (box->device->info.cpu ? BN_WORTH_SPLITTING_CPU : BN_WORTH_SPLITTING_GPU))
+    if (!bn_worth_splitting(k, b)) /* what is done before it could be launched twice hides nothing */
         return false;
     if (!blocks && !tiles && (k->desc->range != BN_PER_CELL || k->layers > 1))
         return false;
@@ -210,7 +215,7 @@ static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
         for (size_t p = 0; p < count; p++) {
             BN_TRY(launch_part(k, b, &parts[p]));
             if (l->divides)
-                BN_TRY(l->divides->kind->part_launched(l, b, p));
+                BN_TRY(l->divides->kind->part_launched(l, b, p, count));
         }
     }
     return BN_OK;

@@ -11,7 +11,6 @@
  *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
  *   SUB_GROUP       only where the device needs it: work-items that share a thread's registers (real.h)
  *   HAS_FP64 HAS_INT64_ATOMICS IS_CPU   facts of the device, 0 or 1
- *   TRANSPOSE_FIRST TRANSPOSE_PITCH TRANSPOSE_STRIP    of domains of whole rows: see AT_TRANSPOSED below
  * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same
  * shape on one device share one program.
  *
@@ -47,12 +46,6 @@ typedef int index_t;
 #define AT(i, j) (FIRST + (index_t)(j)*PITCH + (i))
 #define AT3(i, j, k) (FIRST + (index_t)(k)*SLICE + (index_t)(j)*PITCH + (i))
 
-/* Where a kernel stores cell (i, j) transposed (BN_WRITE_TRANSPOSED): row i of the other grid, at place j. From
- * row to row of a strip the element is the next one; along a row it is TRANSPOSE_PITCH further. */
-#define AT_TRANSPOSED(i, j)                                                                                \
-    (TRANSPOSE_FIRST + (index_t)((j) / TRANSPOSE_STRIP) * ((index_t)NX * TRANSPOSE_PITCH) +            \
-     (index_t)(i)*TRANSPOSE_PITCH + (j) % TRANSPOSE_STRIP)
-
 /* The box's first cell in the whole grid. Where boxes lie on several devices each has a program of its own, which
  * knows its place (OFFSET_X ...): a launch may then cover a part of the box, the rest waiting for a halo. LAUNCH_X
  * ...: where that part begins in the box. */
@@ -71,6 +64,13 @@ typedef int index_t;
 #define LAUNCH_Y 0
 #define LAUNCH_Z 0
 #endif
+
+/* Where a kernel stores cell (i, j) transposed (BN_WRITE_TRANSPOSED): cell (j, i) of the whole other grid, whose box has
+ * these sizes, if it is there. Only boxes that overlap have cells that are not. */
+#define AT_TRANSPOSED(sizes, i, j)                                                             \
+    ((sizes).SIZES_FIRST + (index_t)(X0 + (i) - (sizes).SIZES_Y0) * (sizes).SIZES_PITCH +      \
+     (Y0 + (j) - (sizes).SIZES_X0))
+#define IS_TRANSPOSED(sizes, i) ((uint)(X0 + (i) - (sizes).SIZES_Y0) < (uint)(sizes).SIZES_NY)
 
 /* This work-item's cell; returns from the kernel outside the box, so that any work-group shape is right. No
  * barrier after it. */

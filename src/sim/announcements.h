@@ -32,7 +32,7 @@ void bn_plan_map(bn_plan *, int epsg);
 /* --- fields and memory --- */
 BN_CHECKED bn_status bn_plan_field(bn_plan *, const bn_field_desc *);
 /* A field of one component, on this grid, that setup makes beside those of the plan: counts in the memory estimate.
- * `shared`: only if several devices have a part of it each. */
+ * `shared`: beyond each device's part of the others, where several devices have one: all of it on each. */
 BN_CHECKED bn_status bn_plan_more_memory(bn_plan *, const bn_grid *, bn_type, bool shared);
 /* Bytes on a device beside the fields: device arrays, counters. `pieces`: so many alike, shared out among the devices
  * (bn_device_array_slabs), which may be more; 1: all of it on each. */

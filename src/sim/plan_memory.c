@@ -87,7 +87,7 @@ static share share_of(const bn_plan *p, size_t devices)
     const double part = (devices > 1 ? 1.05 : 1) / (double)devices;
     uint64_t largest;
     const uint64_t fields = field_bytes(p, &largest);
-    share s = { .fields = part * ((double)fields + (fields > 0 && devices > 1 ? (double)p->more_bytes[1] : 0)) };
+    share s = { .fields = part * (double)fields + (fields > 0 && devices > 1 ? (double)p->more_bytes[1] : 0) };
     s.largest = part * (double)largest;
     for (size_t i = 0; i < p->array_count; i++) {
         const double pieces = (double)p->arrays[i].pieces;

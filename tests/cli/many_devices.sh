@@ -42,7 +42,7 @@ for name in $cases; do
     case=data/cases/$name.toml sets=''
     # So wide that cuts along x would be the shortest, where rows have to stay whole.
     [ "$name" != bpm/selftest ] || sets='--set grid.cells=600 --set batch.count=16'
-    # Large enough that every device turns its rows in several strips.
+    # Large enough that pieces of lines along y overlap by a part of them.
     [ "$name" != bpm/selftest-space ] || sets='--set grid.cells=262 --set grid.cells_x=203'
     more=$sets
     ok "$case: one device" run_as one "$BINNACLE"

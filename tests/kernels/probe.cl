@@ -41,22 +41,29 @@ kernel void probe_row(global int *number)
     }
 }
 
-#ifdef TRANSPOSE_PITCH
-/* One more than here, in the turned grid. */
-kernel void probe_turn(global const int *restrict here, global int *restrict there)
+/* One more than here and, where they are, the cells `far` before and behind in the row as well, in the turned grid. */
+kernel void probe_turn(global const int *restrict here, global int *restrict there, const int16 sizes, int far)
 {
     const int j = (int)get_global_id(1) - Y0;
-    for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))
-        there[AT_TRANSPOSED(i, j)] = here[AT(i, j)] + 1;
+    for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0)) {
+        int sum = here[AT(i, j)] + 1;
+        if (!IS_TRANSPOSED(sizes, i))
+            continue;
+        if (far > 0 && X0 + i >= far)
+            sum += here[AT(i - far, j)];
+        if (far > 0 && X0 + i + far < GNX)
+            sum += here[AT(i + far, j)];
+        there[AT_TRANSPOSED(sizes, i, j)] = sum;
+    }
 }
 
-kernel void probe_turn_pairs(global const real2 *restrict here, global real2 *restrict there)
+kernel void probe_turn_pairs(global const real2 *restrict here, global real2 *restrict there, const int16 sizes, int far)
 {
     const int j = (int)get_global_id(1) - Y0;
     for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))
-        there[AT_TRANSPOSED(i, j)] = here[AT(i, j)] + (real2)(1, -1);
+        if (IS_TRANSPOSED(sizes, i))
+            there[AT_TRANSPOSED(sizes, i, j)] = here[AT(i, j)] + (real2)(1 + far, -1);
 }
-#endif
 
 kernel void probe_overflow(global real *a)
 {

@@ -2,6 +2,7 @@
  * on several. */
 #include "support_device.h"
 
+#include "api/row_bands.h"
 #include "api/transpose.h"
 #include "binnacle/binnacle.h"
 
@@ -27,62 +28,82 @@ static bn_domain_desc grid(int boxes)
                              .device = device };
 }
 
-/* There and back, each time one more, several times without a wait. */
-static void there_and_back(int devices, int boxes, const size_t group[3])
+/* Kernels of a domain store in a field of the other. */
+#define TURNED(probe, from, to, far) \
+    BN_RUN(probe, BN_READ(from, 0), BN_WRITE_TRANSPOSED(to), BN_SIZES(bn_field_domain(to)), BN_I32V(far))
+#define TURN(probe, from, to, far) OK(TURNED(probe, from, to, far))
+
+/* There and back, each time one more, several times without a wait; the last time with what lies `far` along the
+ * columns.
+ */
+static void there_and_back(int devices, int boxes, const size_t group[3], uint32_t chunk, uint32_t chunks)
 {
     enum { TIMES = 5 };
     static int32_t numbers[WIDE * HIGH];
     open_device(devices, true);
     bn_domain_desc desc = grid(boxes);
-    bn_domain *domain[2];
-    bn_field *f[2];
-    bn_program *program[2];
-    bn_kernel *probe[2], *begin;
+    bn_domain *turned;
     memcpy(desc.work_group, group, sizeof desc.work_group);
-    domain[0] = new_domain(&desc);
-    OK(bn_domain_transposed(domain[0], &domain[1]));
-    ck_assert_uint_eq(bn_domain_boxes(domain[1]), (size_t)(boxes < 21 ? boxes : 21)); /* of four rows, and a last one */
-    const bn_grid *g = bn_domain_grid(domain[1]);
+    bn_domain *domain = new_domain(&desc);
+    OK(bn_domain_transposed(domain, chunk, chunks, &turned));
+    (void)keep_domain(turned);
+    ck_assert_uint_eq(bn_domain_boxes(turned), (size_t)boxes);
+    const bn_grid *g = bn_domain_grid(turned);
     ck_assert(g->n[0] == HIGH && g->n[1] == WIDE && g->h[0] == 0.5 && g->origin[1] == 3);
-    for (int d = 0; d < 2; d++) {
-        f[d] = new_field(domain[d], "number", BN_T_I32, 1);
-        program[d] = new_program(domain[d], "probe", &k, 1);
-        OK(bn_kernel_find(program[d], &turn[0], &probe[d]));
+    const int far = (int)(chunk * chunks < HIGH - 1 ? chunk * chunks : HIGH - 1);
+    for (size_t b = 0; b < (size_t)boxes; b++) {
+        bn_region own, has;
+        bn_domain_box(domain, b, &own);
+        bn_domain_box(turned, b, &has);
+        const long begin = (long)own.first[1] - far, end = (long)(own.first[1] + own.n[1]) + far;
+        ck_assert(has.n[1] == WIDE && has.first[0] % chunk == 0 && (long)has.first[0] <= (begin > 0 ? begin : 0));
+        const uint32_t stop = has.first[0] + has.n[0];
+        ck_assert(stop == HIGH || (stop % chunk == 0 && (long)stop >= end));
     }
-    OK(bn_kernel_find(program[0], &number, &begin));
-    OK(BN_RUN(begin, BN_WRITE(f[0])));
-    for (int i = 0; i < 2 * TIMES - 1; i++)
-        OK(BN_RUN(probe[i % 2], BN_READ(f[i % 2], 0), BN_WRITE_TRANSPOSED(f[!(i % 2)])));
-    OK(bn_field_read(f[1], numbers, sizeof numbers));
+    bn_field *f = new_field(domain, "number", BN_T_I32, 1), *t = new_field(turned, "turned", BN_T_I32, 1);
+    bn_kernel *there = new_kernel(domain, &turn[0], &k, 1), *back = new_kernel(turned, &turn[0], &k, 1);
+    OK(BN_RUN(new_kernel(domain, &number, &k, 1), BN_WRITE(f)));
+    for (int i = 0; i < TIMES; i++) {
+        TURN(there, f, t, 0);
+        TURN(back, t, f, 0);
+    }
+    TURN(there, f, t, 0);
+    OK(bn_field_read(t, numbers, sizeof numbers));
     for (int at = 0; at < WIDE * HIGH; at++)
-        ck_assert_msg(numbers[at] == at % HIGH * WIDE + at / HIGH + 2 * TIMES - 1,
+        ck_assert_msg(numbers[at] == at % HIGH * WIDE + at / HIGH + 2 * TIMES + 1,
                       "%d devices, %d boxes: %d at (%d, %d) of the turned grid", devices, boxes, numbers[at], at % HIGH,
                       at / HIGH);
-    OK(BN_RUN(probe[1], BN_READ(f[1], 0), BN_WRITE_TRANSPOSED(f[0])));
-    OK(bn_field_read(f[0], numbers, sizeof numbers));
-    for (int at = 0; at < WIDE * HIGH; at++)
-        ck_assert_int_eq(numbers[at], at + 2 * TIMES);
-    for (int d = 0; d < 2; d++)
-        OK(bn_domain_check_canaries(domain[d]));
-    drop_objects();
-    bn_domain_destroy(&domain[1]); /* either may go first */
+    TURN(back, t, f, far);
+    OK(bn_field_read(f, numbers, sizeof numbers));
+    for (int at = 0; at < WIDE * HIGH; at++) {
+        const int own = at + 2 * TIMES + 1, step = far * WIDE;
+        const int before = far > 0 && at >= step ? own - step : 0;
+        const int behind = far > 0 && at + step < WIDE * HIGH ? own + step : 0;
+        ck_assert_msg(numbers[at] == own + 1 + before + behind, "%d devices, %d boxes: %d in cell %d", devices, boxes,
+                      numbers[at], at);
+    }
+    OK(bn_domain_check_canaries(domain));
+    OK(bn_domain_check_canaries(turned));
     close_device();
 }
+
+static const size_t usual[3] = { 0 };
 
 START_TEST(rows_become_columns_and_rows_again)
 {
     static const size_t groups[][3] = { { 0 }, { 1, 1, 1 }, { 7, 3, 1 } };
     static const int boxes[] = { 1, 2, 3, 25 };
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
-        there_and_back(1, boxes[i], groups[i % 3]);
+        there_and_back(1, boxes[i], groups[i % 3], 7, 2);
+    there_and_back(1, 3, usual, 5, 0);
 }
 END_TEST
 
 START_TEST(on_several_devices_too)
 {
-    static const size_t usual[3] = { 0 };
-    there_and_back(2, 3, usual);
-    there_and_back(3, 3, usual);
+    there_and_back(2, 3, usual, 7, 2);
+    there_and_back(3, 3, usual, 1, 11);
+    there_and_back(3, 4, usual, 9, 20); /* more than there is of a row */
 }
 END_TEST
 
@@ -95,25 +116,21 @@ START_TEST(elements_of_any_size)
     open_device(2, true);
     const bn_domain_desc desc = grid(2);
     bn_domain *turned;
-    bn_kernel *probe[2], *begin;
     bn_domain *domain = new_domain(&desc);
-    OK(bn_domain_transposed(domain, &turned));
+    OK(bn_domain_transposed(domain, 4, 3, &turned));
     (void)keep_domain(turned);
     bn_field *a = new_field(domain, "a", BN_T_I32, 1);
     bn_field *b = new_field(turned, "b", BN_T_I32, 1);
     bn_field *c = new_field(domain, "c", BN_T_REAL2, 1);
     bn_field *d = new_field(turned, "d", BN_T_REAL2, 1);
-    bn_program *program = new_program(domain, "probe", &k, 1);
-    for (int i = 0; i < 2; i++)
-        OK(bn_kernel_find(program, &turn[i], &probe[i]));
-    OK(bn_kernel_find(program, &number, &begin));
+    bn_kernel *probe = new_kernel(domain, &turn[0], &k, 1), *of_pairs = new_kernel(domain, &turn[1], &k, 1);
     for (int at = 0; at < 2 * WIDE * HIGH; at++)
         values[at] = at;
     OK(bn_field_set(c, values, 2 * WIDE * HIGH));
-    OK(BN_RUN(begin, BN_WRITE(a)));
+    OK(BN_RUN(new_kernel(domain, &number, &k, 1), BN_WRITE(a)));
     for (int i = 0; i < 2; i++) {
-        OK(BN_RUN(probe[0], BN_READ(a, 0), BN_WRITE_TRANSPOSED(b)));
-        OK(BN_RUN(probe[1], BN_READ(c, 0), BN_WRITE_TRANSPOSED(d)));
+        TURN(probe, a, b, 0);
+        TURN(of_pairs, c, d, 0);
     }
     OK(bn_field_read(b, numbers, sizeof numbers));
     OK(bn_field_read(d, pairs, sizeof pairs));
@@ -126,13 +143,42 @@ START_TEST(elements_of_any_size)
 }
 END_TEST
 
+/* What is written row by row comes to every box that has it. */
+static bn_status name_places(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    const bn_region *whole = user;
+    for (uint32_t j = 0; j < count; j++)
+        for (uint32_t i = 0; i < whole->n[0]; i++)
+            values[0][(size_t)j * whole->n[0] + i] = 1000.0 * (first + j) + i;
+    return BN_OK;
+}
+
+START_TEST(rows_of_overlapping_boxes)
+{
+    static double values[WIDE * HIGH];
+    open_device(3, true);
+    const bn_domain_desc desc = grid(3);
+    bn_domain *turned;
+    bn_domain *domain = new_domain(&desc);
+    OK(bn_domain_transposed(domain, 8, 1, &turned));
+    (void)keep_domain(turned);
+    bn_region whole = bn_domain_whole(turned);
+    bn_field *f = new_field(turned, "places", BN_T_REAL, 1);
+    OK(bn_field_row_bands(&(const bn_row_band){ f, false, true }, 1, false, name_places, &whole));
+    OK(bn_field_get(f, values, WIDE * HIGH));
+    for (int at = 0; at < WIDE * HIGH; at++)
+        ck_assert(values[at] == 1000.0 * (at / HIGH) + at % HIGH);
+    close_device();
+}
+END_TEST
+
 START_TEST(what_cannot_be_turned_is_refused)
 {
     open_device(1, true);
     bn_domain_desc desc = grid(2);
     bn_domain *turned, *none;
     bn_domain *domain = new_domain(&desc);
-    OK(bn_domain_transposed(domain, &turned));
+    OK(bn_domain_transposed(domain, 1, 1, &turned));
     (void)keep_domain(turned);
     desc.boxes = 1;
     bn_domain *other = new_domain(&desc);
@@ -141,14 +187,15 @@ START_TEST(what_cannot_be_turned_is_refused)
     bn_field *two = new_field(turned, "two", BN_T_I32, 2);
     bn_field *wrong = new_field(other, "wrong", BN_T_I32, 1);
     bn_kernel *probe = new_kernel(domain, &turn[0], &k, 1);
-    REFUSED(BN_RUN(probe, BN_READ(a, 0), BN_WRITE_TRANSPOSED(a)), BN_USAGE, "not of the transposed grid");
-    REFUSED(BN_RUN(probe, BN_READ(a, 0), BN_WRITE_TRANSPOSED(wrong)), BN_USAGE, "not of the transposed grid");
-    REFUSED(BN_RUN(probe, BN_READ(a, 0), BN_WRITE_TRANSPOSED(two)), BN_USAGE, "several components");
+    REFUSED(TURNED(probe, a, a, 0), BN_USAGE, "of the transposed grid");
+    REFUSED(TURNED(probe, a, wrong, 0), BN_USAGE, "belongs to another domain");
+    REFUSED(TURNED(probe, a, two, 0), BN_USAGE, "not of one component");
     probe = new_kernel(domain, &once, &k, 1);
-    REFUSED(BN_RUN(probe, BN_READ(a, 0), BN_WRITE_TRANSPOSED(b)), BN_USAGE, "per row and per block");
+    REFUSED(TURNED(probe, a, b, 0), BN_USAGE, "per row and per block");
+    REFUSED(bn_domain_transposed(turned, 1, 1, &none), BN_USAGE, "whole rows");
     desc.whole_rows = false;
     other = new_domain(&desc);
-    REFUSED(bn_domain_transposed(other, &none), BN_USAGE, "whole rows");
+    REFUSED(bn_domain_transposed(other, 1, 1, &none), BN_USAGE, "whole rows");
     desc = grid(2);
     desc.grid.n[0] = 4 * BN_BLOCK_NX; /* it could be cut along x */
     desc.grid.n[1] = BN_BLOCK_NY;
@@ -164,6 +211,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, rows_become_columns_and_rows_again);
     tcase_add_test(tests, on_several_devices_too);
     tcase_add_test(tests, elements_of_any_size);
+    tcase_add_test(tests, rows_of_overlapping_boxes);
     tcase_add_test(tests, what_cannot_be_turned_is_refused);
 }
 

@@ -244,6 +244,7 @@ static bn_status choose_chunks(const bn_case *c, bpm *s)
                                   n, least);
         a->chunk = wish > 0 ? wish : bpm_good_chunk(s, n, a->h);
         a->chunks = (n + a->chunk - 1) / a->chunk;
+        a->piece = a->n;
     }
     return BN_OK;
 }
@@ -321,13 +322,19 @@ void bpm_kernel_constants(const bpm *s, int d, bn_define out[BPM_KERNEL_CONSTANT
 {
     const bpm_axis *a = &s->axis[d];
     out[0] = (bn_define){ "CHUNK", BN_DEF_INT, { .i = a->chunk } };
-    out[1] = (bn_define){ "CHUNKS", BN_DEF_INT, { .i = a->chunks } };
-    out[2] = (bn_define){ "LOSSY", BN_DEF_INT, { .i = s->c.lossy } };
-    out[3] = (bn_define){ "SPACE", BN_DEF_INT, { .i = s->c.axes == 2 } };
+    out[1] = (bn_define){ "LOSSY", BN_DEF_INT, { .i = s->c.lossy } };
+    out[2] = (bn_define){ "SPACE", BN_DEF_INT, { .i = s->c.axes == 2 } };
     /* Lines that fill a work-group each: 80 registers let three groups share an H200's compute unit and take 80 us for
      * 2048 lines, 64 four and 74 us. */
-    const bool alone = s->c.axes == 2 && s->c.single && 2 * a->chunks > BPM_LANES && a->chunk <= BPM_CHUNK_SHORT;
-    out[4] = (bn_define){ "REGISTERS", BN_DEF_INT, { .i = alone ? 64 : 0 } };
+    const bool alone = s->c.axes == 2 && s->c.single && 2 * a->piece > (uint32_t)(BPM_LANES * a->chunk) &&
+                       a->chunk <= BPM_CHUNK_SHORT;
+    out[3] = (bn_define){ "REGISTERS", BN_DEF_INT, { .i = alone ? 64 : 0 } };
+    /* Where half steps store their result transposed: a grid in one box is spared the sums with what a launch tells. */
+    const bn_domain *other = s->axis[!d].domain;
+    const bool one = s->c.axes == 2 && other && bn_domain_boxes(other) == 1;
+    const bn_place place = one ? bn_domain_place(other) : (bn_place){ 0 };
+    out[4] = (bn_define){ "OTHER_FIRST", BN_DEF_INT, { .i = place.first } };
+    out[5] = (bn_define){ "OTHER_PITCH", BN_DEF_INT, { .i = place.pitch } };
 }
 
 bn_status bpm_plan_constants(bn_plan *p, const bpm *s)

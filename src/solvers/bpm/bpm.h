@@ -104,6 +104,8 @@ typedef struct bpm_axis {
     uint32_t n, lines; /* unknowns of a line, number of lines */
     double h, width;
     int chunk, chunks, reach; /* unknowns of a chunk, chunks of a line, and how many of them influence another one */
+    int overlap;              /* chunks beyond its own that a box has of a line cut into pieces */
+    uint32_t piece;           /* unknowns of the longest piece: n, if lines are not cut */
     double _Complex *scale;   /* divides psi in memory, so that matrices are symmetric: n values, in a plane n a beam */
     bpm_operator op;
     bn_domain *domain; /* of the lines as rows */
@@ -220,7 +222,7 @@ BN_CHECKED bn_status bpm_allocate(bn_plan *, size_t count, double **out);
 BN_CHECKED bn_status bpm_allocate_pairs(bn_plan *, size_t count, double _Complex **out);
 BN_CHECKED bn_status bpm_allocate_operator(bn_plan *, bpm_axis *);
 /* Constants of the kernels for the lines of axis d; the plan has those of axis 0. */
-enum { BPM_KERNEL_CONSTANTS = 5 };
+enum { BPM_KERNEL_CONSTANTS = 6 };
 void bpm_kernel_constants(const bpm *, int d, bn_define out[BPM_KERNEL_CONSTANTS]);
 BN_CHECKED bn_status bpm_plan_constants(bn_plan *, const bpm *);
 /* psi, divided by the axes' scale, and `envelope`: work space of the steps, and E or H itself in files. */
@@ -263,6 +265,9 @@ double _Complex bpm_stretch(const bpm *, double place, double width);
 void bpm_eliminate(const bpm_operator *, const double _Complex *own, double _Complex q0, const double _Complex *scale,
                    bool lossy, double *r, double *v);
 void bpm_scale(const bpm_operator *, double _Complex *scale);
+/* How many chunks back a carried value still counts on lines in one medium, p the weight of the new layer; at most all.
+ */
+int bpm_guess_reach(const bpm *, const bpm_axis *, double _Complex p);
 /* Nodes in a chunk that suit a line of n unknowns at distances h. */
 int bpm_good_chunk(const bpm *, int n, double h);
 /* Raises the axis' reach to what these r need: how many chunks back a value that is carried along still counts. */

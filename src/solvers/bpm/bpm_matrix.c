@@ -101,6 +101,22 @@ void bpm_raise_reach(const bpm *s, bpm_axis *a, const double *r)
     }
 }
 
+/* Nodes over which a carried value fades to nothing in one medium; p: the weight of the new layer. */
+static double fading(const bpm *s, double h, double _Complex p)
+{
+    const double hk = h * bpm_k0(s, 0) * (s->c.reference > 0 ? s->c.reference : s->c.background);
+    const double _Complex d = hk * hk / p - 2;
+    double _Complex r = 0.5 * (d - csqrt(d * d - 4));
+    r = cabs(r) > 1 ? 1 / r : r; /* where r = 1 / (d - r) settles */
+    return log(s->c.single ? 0x1p-28 : 0x1p-57) / log(cabs(r));
+}
+
+int bpm_guess_reach(const bpm *s, const bpm_axis *a, double _Complex p)
+{
+    const double chunks = ceil(fading(s, a->h, p) / a->chunk);
+    return chunks < a->chunks ? (int)chunks : a->chunks;
+}
+
 /* Values are carried along over about `far` nodes, far / chunk chunks, for each of the n / chunk chunks: with chunks of
  * the square root of `far` that costs less than the elimination itself. */
 int bpm_good_chunk(const bpm *s, int n, double h)
@@ -111,11 +127,7 @@ int bpm_good_chunk(const bpm *s, int n, double h)
     if (s->c.reference == 0) /* not found yet */
         guess.c.reference = s->c.background;
     bpm_step_weights(&guess, 0, &p, &q);
-    const double hk = h * bpm_k0(s, 0) * guess.c.reference;
-    const double _Complex d = hk * hk / p - 2;
-    double _Complex r = 0.5 * (d - csqrt(d * d - 4));
-    r = cabs(r) > 1 ? 1 / r : r; /* where r = 1 / (d - r) settles */
-    const double far = log(s->c.single ? 0x1p-28 : 0x1p-57) / log(cabs(r));
+    const double far = fading(&guess, h, p);
     int lines = s->c.axes == 2 ? BN_BLOCK_NY : 1; /* of a work-group, side by side */
     while (lines > 1 && lines * n > BPM_CHUNK_SHORT * BPM_LANES)
         lines /= 2;

@@ -14,16 +14,30 @@
 
 enum { RELAX_STAGES = 5, RELAX_FACTOR = 4 };
 
+/* Chunks that pieces of lines need beyond their own. What is wrong at the end of a piece comes `reach` chunks inwards
+ * in a half step, and one more, whose first node the next half step has beside it. Two half steps are taken between two
+ * exchanges. */
+static int overlap_of(const bpm_axis *a)
+{
+    const int wanted = 2 * (a->reach + 1);
+    return wanted < a->chunks ? wanted : a->chunks;
+}
+
 /* What setup_axis makes. */
 static bn_status plan_memory(bn_plan *p, const bpm *s, int d)
 {
     const bpm_axis *a = &s->axis[d];
     const bn_grid lines = { .dims = 2, .n = { a->n, a->lines, 1 }, .h = { 1, 1, 1 }, .nodes = true };
-    const bn_type made[] = { BN_T_REAL2, s->c.lossy ? BN_T_REAL2 : BN_T_REAL, BN_T_REAL2, BN_T_REAL2 };
+    /* r, v, psi, work; where lines are cut also messages, out and in. */
+    const bn_type made[] = { BN_T_REAL2, s->c.lossy ? BN_T_REAL2 : BN_T_REAL, BN_T_REAL2, BN_T_REAL2, BN_T_REAL2,
+                             BN_T_REAL2 };
     for (int i = 0; i < (d == 0 ? 2 : 4); i++) /* psi and work along x are fields of the plan */
         BN_TRY(bn_plan_more_memory(p, &lines, made[i], false));
-    for (int i = 0; i < 2; i++) /* blocks of the transpose, on their way and back */
-        BN_TRY(bn_plan_more_memory(p, &lines, BN_T_REAL2, true));
+    bn_grid beyond = lines;
+    beyond.n[0] = 2 * (uint32_t)a->overlap * (uint32_t)a->chunk; /* on both sides */
+    beyond.n[0] = beyond.n[0] < a->n ? beyond.n[0] : a->n;
+    for (int i = 0; d == 1 && i < 6; i++)
+        BN_TRY(bn_plan_more_memory(p, &beyond, made[i], true));
     return BN_OK;
 }
 
@@ -61,6 +75,17 @@ static bn_status make_start(const bn_case *c, bn_plan *p, bpm *s)
     return BN_OK;
 }
 
+static void weights(const bpm *s, double _Complex *p, double _Complex *q)
+{
+    if (!s->space.relaxing) {
+        bpm_step_weights(s, 0, p, q);
+        return;
+    }
+    const double tau = s->space.relax_dz * pow(RELAX_FACTOR, -s->space.relax_stage);
+    *p = -0.5 * bpm_k0(s, 0) * s->c.reference * tau;
+    *q = 0;
+}
+
 static bn_status plan(const bn_case *c, bn_plan *p, bpm *s)
 {
     if (s->c.tm || (s->c.wide_angle && s->c.solver != BPM_FFT) || s->c.beams > 1)
@@ -76,13 +101,20 @@ static bn_status plan(const bn_case *c, bn_plan *p, bpm *s)
         bpm_axis *a = &s->axis[d];
         BN_TRY(bpm_allocate_pairs(p, a->n, &a->scale));
         BN_TRY(bpm_allocate_operator(p, a));
-        if (s->c.solver == BPM_DIRECT)
-            BN_TRY(plan_memory(p, s, d));
     }
     s->space.relax_dz = bn_case_real(c, "launch.relax_dz");
     s->space.relax_tolerance = bn_case_real(c, "launch.relax_tolerance");
     s->space.relax_steps = (int)bn_case_int(c, "launch.relax_steps");
-    return make_start(c, p, s);
+    BN_TRY(make_start(c, p, s));
+    for (int d = 0; s->c.solver == BPM_DIRECT && d < 2; d++) {
+        bpm_axis *a = &s->axis[d];
+        double _Complex of_new, of_old;
+        weights(s, &of_new, &of_old);
+        a->reach = bpm_guess_reach(s, a, of_new);
+        a->overlap = overlap_of(a);
+        BN_TRY(plan_memory(p, s, d));
+    }
+    return BN_OK;
 }
 
 /* The fields of the cross-section. What the steps need beside psi lies in fields of each direction's own. */
@@ -165,17 +197,6 @@ const bpm_geometry bpm_space_geometry = { .plan = plan,
                                           .map_quantity = "mean of |E|² along x" };
 
 /* --- sections --- */
-
-static void weights(const bpm *s, double _Complex *p, double _Complex *q)
-{
-    if (!s->space.relaxing) {
-        bpm_step_weights(s, 0, p, q);
-        return;
-    }
-    const double tau = s->space.relax_dz * pow(RELAX_FACTOR, -s->space.relax_stage);
-    *p = -0.5 * bpm_k0(s, 0) * s->c.reference * tau;
-    *q = 0;
-}
 
 void bpm_space_prepare(bpm *s, size_t k)
 {
@@ -274,18 +295,32 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, bn_step *out)
     return BN_OK;
 }
 
-/* --- steps on a device: lines along x are rows of the simulation's grid, lines along y of its transpose --- */
+/* --- steps on a device: lines along x are rows of the simulation's grid, lines along y of its transpose. On several
+ * each has whole lines along x, and a piece of every line along y that overlaps the next one --- */
 
-static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
+/* The grid of the lines along y, and their longest piece. */
+static bn_status cut_lines(bn_sim *sim, bpm_axis *y)
+{
+    y->overlap = overlap_of(y);
+    BN_TRY(bn_domain_transposed(bn_sim_domain(sim), (uint32_t)y->chunk, (uint32_t)y->overlap, &y->domain));
+    y->piece = 0;
+    for (size_t b = 0; b < bn_domain_boxes(y->domain); b++) {
+        bn_region box;
+        bn_domain_box(y->domain, b, &box);
+        y->piece = box.n[0] > y->piece ? box.n[0] : y->piece;
+    }
+    return BN_OK;
+}
+
+/* The domains of both axes are there: kernels of one know the place of the other. */
+static bn_status setup_axis(bpm *s, int d)
 {
     static const bn_kernel_desc half_step = { "bpm_half_step", BN_PER_ROWS, { .reads = 5, .writes = 2, .flops = 60 } };
     bpm_axis *a = &s->axis[d];
     if (d == 1) {
-        BN_TRY(bn_domain_transposed(bn_sim_domain(sim), &a->domain));
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "psi of lines", .type = BN_T_REAL2 }, &a->psi));
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work));
     } else {
-        a->domain = bn_sim_domain(sim);
         a->psi = s->psi;
         a->work = s->work;
     }
@@ -300,32 +335,59 @@ static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
 
 static bn_status setup(bn_sim *sim, bpm *s)
 {
-    BN_TRY(setup_axis(sim, s, 0));
-    return setup_axis(sim, s, 1);
+    s->axis[0].domain = bn_sim_domain(sim);
+    BN_TRY(cut_lines(sim, &s->axis[1]));
+    BN_TRY(setup_axis(s, 0));
+    return setup_axis(s, 1);
+}
+
+static void drop_axis(bpm_axis *a, int d)
+{
+    bn_program_destroy(&a->program);
+    bn_field_destroy(&a->r_field);
+    bn_field_destroy(&a->v_field);
+    if (d == 1)
+        bn_field_destroy(&a->work);
+}
+
+static void drop_pieces(bn_domain **domain, bn_field **psi)
+{
+    bn_field_destroy(psi);
+    bn_domain_destroy(domain);
 }
 
 static void teardown(bpm *s)
 {
-    for (int d = 1; d >= 0; d--) {
-        bpm_axis *a = &s->axis[d];
-        bn_program_destroy(&a->program);
-        bn_field_destroy(&a->r_field);
-        bn_field_destroy(&a->v_field);
-        if (d == 1) {
-            bn_field_destroy(&a->work);
-            bn_field_destroy(&a->psi);
-            bn_domain_destroy(&a->domain);
-        }
-    }
+    for (int d = 1; d >= 0; d--)
+        drop_axis(&s->axis[d], d);
+    drop_pieces(&s->axis[1].domain, &s->axis[1].psi);
+}
+
+/* Other pieces of lines along y. psi goes when the new one is there, so that its memory is not taken for the same. */
+static bn_status cut_again(bn_sim *sim, bpm *s)
+{
+    bpm_axis *y = &s->axis[1];
+    bn_domain *domain = y->domain;
+    bn_field *psi = y->psi;
+    drop_axis(y, 1);
+    y->domain = NULL;
+    y->psi = NULL;
+    bn_status st = cut_lines(sim, y);
+    if (st == BN_OK)
+        st = setup_axis(s, 1);
+    drop_pieces(&domain, &psi);
+    return st;
 }
 
 typedef enum bpm_store { IN_PLACE, TRANSPOSED, BOTH } bpm_store; /* where a result is stored; see kernels/bpm.cl */
 
-static bn_status run_half_steps(const bpm *s, const bpm_axis *a, bn_arg to, bpm_store store, int count)
+static bn_status run_half_steps(const bpm *s, int d, bn_arg to, bpm_store store, int count)
 {
+    const bpm_axis *a = &s->axis[d];
     const bn_arg psi = BN_UPDATE(a->psi);
     return BN_RUN(a->kernel, psi, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work), to,
-                  BN_I32V(store), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach), BN_I32V(count));
+                  BN_SIZES(s->axis[!d].domain), BN_I32V(store), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]),
+                  BN_I32V(a->reach), BN_I32V(count));
 }
 
 /* `count` half steps along the lines of direction d. */
@@ -336,12 +398,13 @@ static bn_status half_steps(const bpm *s, int d, int count, bpm_store store)
     size_t most;
     BN_TRY(bpm_launch_steps(a, BN_BLOCK_NY, (size_t)count, &most));
     for (; count > (int)most; count -= (int)most)
-        BN_TRY(run_half_steps(s, a, here, IN_PLACE, (int)most));
-    return run_half_steps(s, a, store == IN_PLACE ? here : there, store, count);
+        BN_TRY(run_half_steps(s, d, here, IN_PLACE, (int)most));
+    return run_half_steps(s, d, store == IN_PLACE ? here : there, store, count);
 }
 
 /* x, y y, x x, ..., and the last one alone. psi stays with the lines that the next step begins with; when it is
- * observed it is with those along x, too. */
+ * observed it is with those along x, too. So pieces of lines along y, which turning makes equal where they overlap,
+ * take two half steps until they are turned again, wherever calls begin and end. */
 static bn_status propagate(bpm *s, const bpm_steps *steps)
 {
     int d = bpm_begins_along_y(steps->first);
@@ -364,20 +427,41 @@ static bn_status make_lines(void *user, uint32_t first, uint32_t count, double *
     return BN_OK;
 }
 
+static bn_status make_matrices(bn_sim *sim, bpm *s, int d)
+{
+    bpm_axis *a = &s->axis[d];
+    lines l = { s, d };
+    const bn_row_band rows[] = { { a->r_field, false, true }, { a->v_field, false, true } };
+    BN_TRY(bn_field_row_bands(rows, 2, false, make_lines, &l));
+    double reach = a->reach; /* of the lines that were made here */
+    bn_context_agree(bn_sim_context(sim), &reach, 1);
+    a->reach = (int)reach;
+    return BN_OK;
+}
+
+/* Whether pieces of lines along y overlap by enough, and not by far too much, as after the search for a mode. */
+static bool fits(const bpm_axis *a)
+{
+    const int wanted = overlap_of(a);
+    return bn_domain_boxes(a->domain) == 1 || (wanted <= a->overlap && a->overlap <= 2 * wanted);
+}
+
 static bn_status section(bn_sim *sim, bpm *s, bool entered)
 {
+    bpm_axis *y = &s->axis[1];
+    bool along_y = entered && bpm_begins_along_y(s->done); /* where psi is */
     bpm_space_prepare(s, s->section_begin);
-    for (int d = 0; d < 2; d++) {
-        bpm_axis *a = &s->axis[d];
-        lines l = { s, d };
-        const bn_row_band rows[] = { { a->r_field, false, true }, { a->v_field, false, true } };
-        BN_TRY(bn_field_row_bands(rows, 2, false, make_lines, &l));
-        double reach = a->reach; /* of the lines that were made here */
-        bn_context_agree(bn_sim_context(sim), &reach, 1);
-        a->reach = (int)reach;
+    for (int d = 0; d < 2; d++)
+        BN_TRY(make_matrices(sim, s, d));
+    if (!fits(y)) {
+        if (along_y) /* no half step, but transposed */
+            BN_TRY(half_steps(s, 1, 0, TRANSPOSED));
+        along_y = false;
+        BN_TRY(cut_again(sim, s));
+        BN_TRY(make_matrices(sim, s, 1));
     }
-    /* Checkpoints have psi along x; a step that begins along y needs it there: no half step, but transposed. */
-    return !entered && bpm_begins_along_y(s->done) ? half_steps(s, 0, 0, TRANSPOSED) : BN_OK;
+    /* Checkpoints have psi along x; a step that begins along y needs it there. */
+    return !along_y && bpm_begins_along_y(s->done) ? half_steps(s, 0, 0, TRANSPOSED) : BN_OK;
 }
 
 const bpm_method bpm_space_method = {
