@@ -200,7 +200,7 @@ START_TEST(steps_and_books_go_on_where_fields_went)
         bn_program *program;
         OK(bn_field_create(d, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
         OK(bn_field_create(d, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
-        OK(bn_field_fill(a, 0, bump, NULL));
+        OK(bn_field_fill(a, bump, NULL));
         diffuse(d, a, b, &program);
         if (moves) {
             OK(bn_domain_repartition(d, &(bn_cuts){ .along = 1, .count = 2, .begin = begin }, &next));
