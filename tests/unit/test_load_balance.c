@@ -1,20 +1,15 @@
 /* test_load_balance.c: cuts that follow the work, fields that move to a domain cut so, on parts of a CPU that stand for
  * several devices (on other devices than CPUs there is only one, and nothing is tested). */
-#include "support.h"
+#include "support_case.h"
 
 #include "api/repartition.h"
 #include "api/launch.h"
-#include "binnacle/binnacle.h"
 #include "sim/sim_parts.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_context *ctx;
 
 /* So many devices; NULL: there are not so many. */
 static bn_device *team(size_t count)
