@@ -50,7 +50,7 @@ typedef struct field_hash {
     bn_region band;
     void *values; /* of the band */
 } field_hash;
-enum { HASH_BAND_BYTES = 1 << 24 };
+enum { HASH_BAND_BYTES = 1 << 22 };
 
 /* Reads the next band, unless there is none. */
 static bn_status read_band(field_hash *h)

@@ -57,14 +57,9 @@ static double value_in(const run *r, const char *name, const char *column, size_
     return columns[i].values[row];
 }
 
-static void same_psi(run *a, run *b, const char *what)
+static void same_psi(const run *a, const run *b, const char *what)
 {
-    size_t points, others;
-    double *x = psi_of(a, &points), *y = psi_of(b, &others);
-    ck_assert_uint_eq(points, others);
-    ck_assert_msg(memcmp(x, y, 2 * points * sizeof *x) == 0, "%s: fields differ", what);
-    free(x);
-    free(y);
+    same_fields(a, b, (const char *const[]){ "psi" }, 1, what);
 }
 
 /* --- the guide between metal walls --- */
