@@ -54,7 +54,7 @@ typedef struct bn_bench_job {
     unsigned n;
     bool twice;      /* double precision */
     double per_step; /* updates that a step makes, a step being what the solver's field calls one */
-    double together; /* steps that the simulation takes in one: those of a record of bpm */
+    double per_record; /* steps that the simulation takes in one: those of a record of bpm */
     char sets[BN_BENCH_SETS][BN_BENCH_SET];
     size_t set_count;
     size_t work_group[3]; /* {0}: the default */
