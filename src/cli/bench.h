@@ -52,8 +52,8 @@ extern const bn_bench_case bn_bench_peers[];  /* the same, for `--suite peers`: 
 typedef struct bn_bench_job {
     const bn_bench_case *of;
     unsigned n;
-    bool twice;      /* double precision */
-    double per_step; /* updates that a step makes, a step being what the solver's field calls one */
+    bool twice;        /* double precision */
+    double per_step;   /* updates that a step makes, a step being what the solver's field calls one */
     double per_record; /* steps that the simulation takes in one: those of a record of bpm */
     char sets[BN_BENCH_SETS][BN_BENCH_SET];
     size_t set_count;
