@@ -99,6 +99,18 @@ double result(const run *r, const char *name)
     return 0;
 }
 
+const bn_column *table(const run *r, const char *name, size_t *count, size_t *rows)
+{
+    const bn_results *results = bn_sim_results(r->sim);
+    const bn_column *columns = NULL;
+    size_t at = 0, own;
+    while (at < bn_results_tables(results) &&
+           strcmp(bn_results_table_at(results, at, &columns, count ? count : &own, rows), name) != 0)
+        at++;
+    ck_assert_msg(at < bn_results_tables(results), "there is no table %s", name);
+    return columns;
+}
+
 const bn_sim_field_info *field_info(const run *r, const char *name)
 {
     for (size_t i = 0; i < bn_sim_field_count(r->sim); i++)

@@ -50,5 +50,7 @@ void same_fields(const run *, const run *, const char *const *names, int count, 
 
 /* A result by name, which must be there. */
 double result(const run *, const char *name);
+/* The columns of a table of the results, which must be there. count: of them; may be NULL. */
+const bn_column *table(const run *, const char *name, size_t *count, size_t *rows);
 
 #endif

@@ -57,9 +57,8 @@ BN_CHECKED bn_status bn_field_visit(bn_field *, bn_host_type, bn_field_visitor *
 /* Writes all of the field: the supplier gives all components of a region in C order. A rank asks for its own boxes. */
 typedef bn_status bn_field_supplier(void *user, const bn_region *, void *values);
 BN_CHECKED bn_status bn_field_supply(bn_field *, bn_host_type, bn_field_supplier *, void *user);
-/* Sets every point of one component of a real field to value(x), x the place of the point [m]. */
-BN_CHECKED bn_status bn_field_fill(bn_field *, int component, double (*value)(const double x[3], const void *user),
-                                   const void *user);
+/* Sets all components of every point of a field of reals to value(x), x the place of the point [m]. */
+BN_CHECKED bn_status bn_field_fill(bn_field *, double (*value)(const double x[3], const void *user), const void *user);
 /* From a field to one of the same points, type and components. On the same domain the copy is made where the field
  * lies; on another one, which may be cut otherwise, it goes through the host, which waits only between ranks. */
 BN_CHECKED bn_status bn_field_copy(bn_field *from, bn_field *to);

@@ -385,34 +385,36 @@ bn_status bn_field_copy(bn_field *from, bn_field *to)
     return across ? BN_OK : bn_flush_all(d, to->desc.name);
 }
 
-bn_status bn_field_fill(bn_field *f, int component, double (*value)(const double x[3], const void *user),
-                        const void *user)
+/* What bn_field_fill sets. */
+typedef struct filled {
+    const bn_field *field;
+    double (*value)(const double x[3], const void *user);
+    const void *user;
+} filled;
+
+static bn_status fill_region(void *user, const bn_region *r, void *values)
 {
-    enum { FILL_POINTS = 1 << 22 };
-    const bn_grid *g = &f->domain->desc.grid;
-    if (f->desc.type != BN_T_REAL || component < 0 || component >= f->desc.components)
-        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no real component %d", f->desc.name, component);
-    bn_status st = BN_OK;
-    for (size_t i = 0; st == BN_OK && i < bn_domain_parts(f->domain); i++) {
-        bn_region part;
-        (void)bn_domain_part(f->domain, i, &part);
-        for (bn_region r = { .n = { 0 } }; st == BN_OK && next_band(&part, FILL_POINTS, &r);) {
-            double *values = malloc(bn_region_points(&r) * sizeof *values);
-            if (!values)
-                return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
-            for (size_t at = 0; at < bn_region_points(&r); at++) {
-                size_t place[3];
-                double x[3];
-                bn_region_place(&r, at, place);
-                for (int k = 0; k < 3; k++)
-                    x[k] = g->origin[k] + (double)place[k] * g->h[k];
-                values[at] = value(x, user);
-            }
-            st = bn_field_write_region(f, component, 1, &r, BN_AS_DOUBLES, values);
-            free(values);
-        }
+    const filled *f = user;
+    const bn_grid *g = &f->field->domain->desc.grid;
+    const size_t points = bn_region_points(r);
+    for (size_t at = 0; at < points; at++) {
+        size_t place[3];
+        double x[3];
+        bn_region_place(r, at, place);
+        for (int k = 0; k < 3; k++)
+            x[k] = g->origin[k] + (double)place[k] * g->h[k];
+        const double value = f->value(x, f->user);
+        for (int c = 0; c < f->field->desc.components; c++)
+            ((double *)values)[(size_t)c * points + at] = value;
     }
-    return st;
+    return BN_OK;
+}
+
+bn_status bn_field_fill(bn_field *f, double (*value)(const double x[3], const void *user), const void *user)
+{
+    if (f->desc.type != BN_T_REAL || (f->desc.role & BN_INTERLEAVED))
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no planes of reals", f->desc.name);
+    return bn_field_supply(f, BN_AS_DOUBLES, fill_region, &(filled){ f, value, user });
 }
 
 bn_status bn_field_zero(bn_field *f)

@@ -52,9 +52,9 @@ extern const bn_bench_case bn_bench_peers[];  /* the same, for `--suite peers`: 
 typedef struct bn_bench_job {
     const bn_bench_case *of;
     unsigned n;
-    bool twice;      /* double precision */
-    double per_step; /* updates that a step makes, a step being what the solver's field calls one */
-    double per_item; /* updates for each item that the simulation counts */
+    bool twice;        /* double precision */
+    double per_step;   /* updates that a step makes, a step being what the solver's field calls one */
+    double per_record; /* steps that the simulation takes in one: those of a record of bpm */
     char sets[BN_BENCH_SETS][BN_BENCH_SET];
     size_t set_count;
     size_t work_group[3]; /* {0}: the default */

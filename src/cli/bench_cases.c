@@ -200,14 +200,14 @@ static void prepare_bpm(bn_bench_job *j, unsigned times, bool gpu, const bn_devi
     if (c->beams)
         SET("batch.count=%u", c->beams);
     SET("march.length=%.17g", in_record * records * (c->dims == 2 ? 0.1e-6 : width / side / pi));
-    j->per_item = in_record; /* the simulation counts a record once */
+    j->per_record = in_record;
 }
 
 void bn_bench_prepare_on(const bn_bench_case *c, unsigned n, bool twice, bool gpu, const bn_device_limits *limits,
                          unsigned times, bn_bench_job *j)
 {
     const double side = n, points = c->dims == 3 ? side * side * side : c->dims == 2 ? side * side : side;
-    *j = (bn_bench_job){ .of = c, .n = n, .twice = twice, .per_step = points * times, .per_item = 1 };
+    *j = (bn_bench_job){ .of = c, .n = n, .twice = twice, .per_step = points * times, .per_record = 1 };
     SET("case.precision=%s", twice ? "double" : "single");
     if (strncmp(c->solver, "flow", 4) == 0) {
         SET("grid.nodes=[%u,%u]", n, n * times);

@@ -44,7 +44,7 @@ static bn_bench_case small_case(size_t i)
 static void prepare(const bn_bench_case *of, size_t i, bn_bench_job *job)
 {
     bn_bench_prepare(of, small[i].n, false, false, job);
-    job->per_item = 1;
+    job->per_step *= job->per_record;
 }
 
 static bn_status measure_steps(const bn_bench_device *d, json_t *rows)

@@ -40,7 +40,7 @@ static double iteration(const bn_suite *s, const char *tau, unsigned n, double *
         .dims = 1,
         .counts = "sweeps",
     };
-    bn_bench_job job = { .of = &of, .n = n, .per_step = n - 1, .per_item = 1, .set_count = 4 };
+    bn_bench_job job = { .of = &of, .n = n, .per_step = n - 1, .set_count = 4 };
     bn_bench_result r = { .seconds = (double)NAN };
     snprintf(job.sets[0], sizeof job.sets[0], "case.precision=single");
     snprintf(job.sets[1], sizeof job.sets[1], "grid.cells=%u", n);
@@ -179,7 +179,7 @@ static bn_status bands(const bn_suite *s)
             .text = "[case]\nsolver='band_product'\n[stop]\nsteps=100000000\n",
             .dims = 1,
         };
-        bn_bench_job job = { .of = &of, .n = n, .per_step = n, .per_item = 1, .set_count = 4 };
+        bn_bench_job job = { .of = &of, .n = n, .per_step = n, .set_count = 4 };
         double seconds;
         snprintf(job.sets[0], sizeof job.sets[0], "case.precision=single");
         snprintf(job.sets[1], sizeof job.sets[1], "grid.points=%u", n);

@@ -3,6 +3,7 @@
 #include "cli/bench_suites.h"
 
 #include "cli/cli_text.h"
+#include "io/cells.h"
 #include "io/file.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ static bn_status table_4_6(const bn_suite *s)
 /* A wet floor of n x n hexagons as the study's array of neighbours has it: in rows, or without any order. */
 static bn_status write_cells(const bn_suite *s, const char *path, unsigned n, bool in_rows)
 {
-    static const int dx[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, dy[6] = { 0, 1, 1, 0, -1, -1 };
+    const bn_cells floor = { .n = { n, n }, .hexagons = true };
     const size_t cells = (size_t)n * n;
     size_t *row = malloc(cells * sizeof *row), *cell = malloc(cells * sizeof *cell); /* of a cell, and of a row */
     bn_string b = { 0 };
@@ -85,13 +86,11 @@ static bn_status write_cells(const bn_suite *s, const char *path, unsigned n, bo
         row[cell[k]] = k;
     bn_string_add(&b, "bed,depth,neighbour_0,neighbour_1,neighbour_2,neighbour_3,neighbour_4,neighbour_5\n");
     for (size_t k = 0; k < cells; k++) {
-        const long i = (long)(cell[k] % n), j = (long)(cell[k] / n);
-        const double x = (double)i - 0.5 * n, y = (double)j - 0.5 * n;
+        const double x = (double)(cell[k] % n) - 0.5 * n, y = (double)(cell[k] / n) - 0.5 * n;
         bn_string_add(&b, "0,%s", x * x + y * y < 0.01 * n * n ? "2.5" : "0.5");
         for (int e = 0; e < 6; e++) {
-            const long x_of = i + dx[j % 2][e], y_of = j + dy[e];
-            const bool wall = x_of < 0 || y_of < 0 || x_of >= (long)n || y_of >= (long)n;
-            bn_string_add(&b, ",%ld", wall ? -1 : (long)row[y_of * (long)n + x_of]);
+            size_t beside;
+            bn_string_add(&b, ",%ld", bn_cells_beside(&floor, cell[k], e, &beside) ? (long)row[beside] : -1);
         }
         bn_string_add(&b, "\n");
     }

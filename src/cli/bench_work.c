@@ -57,7 +57,7 @@ bn_status bn_bench_work_run(bn_bench_work *w, unsigned count, double *steps)
     for (unsigned i = 0; i < count && !bn_sim_done(w->sim); i++)
         BN_TRY(bn_sim_step(w->sim));
     BN_TRY(bn_domain_finish(bn_sim_domain(w->sim)));
-    *steps = (double)(bn_sim_now(w->sim).items - before) * w->job->per_item / w->job->per_step;
+    *steps = (double)(bn_sim_now(w->sim).items - before) / w->job->per_step;
     return BN_OK;
 }
 

@@ -429,6 +429,8 @@ static bn_status check_arguments(const bn_cli *cli)
     if (o->suite && ((o->arg_count > 0 && !(own && own->solvers)) || (o->compare && !(own && own->compares))))
         return bn_fail(cli->ctx, BN_USAGE, "--suite %s goes without %s", o->suite,
                        o->compare && !(own && own->compares) ? "--compare" : "solvers");
+    if (o->sizes && own && own->run)
+        return bn_fail(cli->ctx, BN_USAGE, "--suite %s goes without --size: it has sizes of its own", o->suite);
     for (size_t i = 0; i < o->arg_count; i++) {
         const char *const *names = bn_solver_names();
         while (*names && strcmp(*names, o->args[i]) != 0)

@@ -18,12 +18,12 @@ enum { NAME_BYTES = BN_HDF5_NAME };
 
 /* --- attributes --- */
 
-bool bn_hdf5_has(hid_t at, const char *name) { return H5Aexists(at, name) > 0; }
+static bool has(hid_t at, const char *name) { return H5Aexists(at, name) > 0; }
 
 void bn_hdf5_text(hid_t at, const char *name, char *text, size_t room)
 {
     text[0] = '\0';
-    if (!bn_hdf5_has(at, name))
+    if (!has(at, name))
         return;
     const hid_t a = H5Aopen(at, name, H5P_DEFAULT), type = H5Aget_type(a), space = H5Aget_space(a);
     if (H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1) {
@@ -46,7 +46,7 @@ void bn_hdf5_text(hid_t at, const char *name, char *text, size_t room)
 
 int bn_hdf5_numbers(hid_t at, const char *name, double *v, int most)
 {
-    if (!bn_hdf5_has(at, name))
+    if (!has(at, name))
         return 0;
     const hid_t a = H5Aopen(at, name, H5P_DEFAULT), space = H5Aget_space(a);
     const hssize_t n = H5Sget_simple_extent_npoints(space);
@@ -60,7 +60,7 @@ int bn_hdf5_numbers(hid_t at, const char *name, double *v, int most)
 static void get_labels(hid_t at, char labels[4])
 {
     labels[0] = '\0';
-    if (!bn_hdf5_has(at, "axisLabels"))
+    if (!has(at, "axisLabels"))
         return;
     const hid_t a = H5Aopen(at, "axisLabels", H5P_DEFAULT), type = H5Aget_type(a), space = H5Aget_space(a);
     const hssize_t n = H5Sget_simple_extent_npoints(space);
@@ -130,7 +130,7 @@ static void find_set(hid_t file, const char *name, char path[2 * NAME_BYTES], in
     bn_hdf5_text(file, "meshesPath", meshes, sizeof meshes);
     char *hole = strstr(base, "%T");
     snprintf(path, 2 * NAME_BYTES, "/");
-    if (bn_hdf5_has(file, "openPMD") && hole && meshes[0]) {
+    if (has(file, "openPMD") && hole && meshes[0]) {
         *hole = '\0';
         const hid_t group = H5Gopen(file, base, H5P_DEFAULT);
         if (group >= 0) {

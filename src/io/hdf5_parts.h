@@ -7,7 +7,6 @@
 #include <hdf5.h>
 #include <stdbool.h>
 
-bool bn_hdf5_has(hid_t at, const char *name);
 /* A text attribute of fixed or variable length; "" when there is none. */
 void bn_hdf5_text(hid_t at, const char *name, char *text, size_t room);
 /* At most `most` numbers; how many there are. */

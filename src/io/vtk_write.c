@@ -19,8 +19,8 @@
 /* Of 12: the size of zlib's level 4 on smooth fields in a third of the time; higher levels gain nothing there. */
 enum { COMPRESSION_LEVEL = 1 };
 
-/* Blocks that are compressed at the same time. */
-enum { BATCH = 32 };
+/* Blocks that are compressed at the same time: with the job that writes, two for each of 16 threads. */
+enum { BATCH = 31 };
 
 /* What lives as long as one file is written. */
 typedef struct vtk_writer {
@@ -203,18 +203,20 @@ static bool fill_in_sizes(const vtk_writer *w, off_t at, size_t words)
     return fseeko(w->stream, end, SEEK_SET) == 0;
 }
 
-/* Some blocks of an array on their way: compressed into `packed`, one every `room` bytes, then moved together. */
+/* Some blocks of an array on their way: compressed into `packed`, one every `room` bytes, then moved together and
+ * encoded. The text of those before is written meanwhile. */
 typedef struct batch {
     const bn_vtk_array *array;
     size_t elements, first, room, bytes, jobs;
     uint64_t *sizes; /* 0: it can't be compressed */
     unsigned char *packed;
-    char *text;
+    char *text[2]; /* of this batch and of the one before, which has `length` characters */
+    size_t length;
+    FILE *stream;
 } batch;
 
-static void compress_blocks(void *user, size_t first, size_t end)
+static void compress_blocks(const batch *b, size_t first, size_t end)
 {
-    const batch *b = user;
     const size_t components = (size_t)b->array->components, size = bn_vtk_type_bytes(b->array->type);
     const size_t per_block = BN_VTK_BLOCK_BYTES / size;
     struct libdeflate_compressor *deflate = libdeflate_alloc_compressor(COMPRESSION_LEVEL);
@@ -232,11 +234,21 @@ static void compress_blocks(void *user, size_t first, size_t end)
     free(block);
 }
 
+static void write_text(const batch *b) { fwrite(b->text[1], 1, b->length, b->stream); }
+
+/* The first job writes, the others compress a block each. */
+static void compress_batch(void *user, size_t first, size_t end)
+{
+    if (first == 0)
+        write_text(user);
+    compress_blocks(user, first > 0 ? first - 1 : 0, end - 1);
+}
+
 static void encode_batch(void *user, size_t first, size_t end)
 {
     const batch *b = user;
     const size_t groups = b->bytes / 3, from = groups * first / b->jobs, to = groups * end / b->jobs;
-    bn_base64_groups(b->packed + 3 * from, to - from, b->text + 4 * from);
+    bn_base64_groups(b->packed + 3 * from, to - from, b->text[0] + 4 * from);
 }
 
 /* Compresses and writes blocks, by all processors and some in memory at a time, and notes their sizes. A failed stream
@@ -245,14 +257,15 @@ static bn_status write_blocks(vtk_writer *w, const bn_vtk_array *a, size_t bytes
 {
     const size_t most = blocks < BATCH ? blocks : BATCH;
     struct libdeflate_compressor *deflate = libdeflate_alloc_compressor(COMPRESSION_LEVEL);
-    batch b = { .array = a, .elements = bytes / bn_vtk_type_bytes(a->type) };
+    batch b = { .array = a, .elements = bytes / bn_vtk_type_bytes(a->type), .stream = w->stream };
     b.room = deflate ? libdeflate_zlib_compress_bound(deflate, BN_VTK_BLOCK_BYTES) : 0;
     libdeflate_free_compressor(deflate);
     bn_status st = BN_OK;
     size_t kept = 0; /* bytes at the begin that wait for a third one */
     unsigned char *memory = malloc(3 + most * b.room);
-    b.text = malloc(bn_base64_length(3 + most * b.room));
-    if (b.room == 0 || !memory || !b.text) {
+    for (int i = 0; i < 2; i++)
+        b.text[i] = malloc(bn_base64_length(3 + most * b.room));
+    if (b.room == 0 || !memory || !b.text[0] || !b.text[1]) {
         st = bn_fail(w->ctx, BN_MEMORY, "cannot write %s: out of memory", w->path);
         goto out;
     }
@@ -260,7 +273,7 @@ static bn_status write_blocks(vtk_writer *w, const bn_vtk_array *a, size_t bytes
         const size_t count = blocks - b.first < most ? blocks - b.first : most;
         b.sizes = w->head + BN_VTK_HEAD_WORDS + b.first;
         b.packed = memory + kept;
-        bn_parallel_jobs(count, compress_blocks, &b);
+        bn_parallel_jobs(count + 1, compress_batch, &b);
         b.packed = memory;
         b.bytes = kept;
         for (size_t i = 0; i < count; i++) {
@@ -273,16 +286,21 @@ static bn_status write_blocks(vtk_writer *w, const bn_vtk_array *a, size_t bytes
         }
         b.jobs = b.bytes / BN_VTK_BLOCK_BYTES + 1;
         bn_parallel_jobs(b.jobs, encode_batch, &b);
-        fwrite(b.text, 4, b.bytes / 3, w->stream);
+        char *written = b.text[1];
+        b.text[1] = b.text[0];
+        b.text[0] = written;
+        b.length = b.bytes / 3 * 4;
         kept = b.bytes % 3;
         memmove(memory, memory + b.bytes - kept, kept);
     }
+    write_text(&b);
     bn_base64 code = { { 0 }, 0 };
     bn_base64_put(&code, w->stream, memory, kept);
     bn_base64_end(&code, w->stream);
 out:
     free(memory);
-    free(b.text);
+    free(b.text[0]);
+    free(b.text[1]);
     return st;
 }
 

@@ -47,7 +47,11 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static size_t bytes_of(const bn_job *job) { return job->bytes > 0 ? job->bytes : 1; }
+/* Whether its memory has to wait for that of others. */
+static bool too_much(const bn_writer *w, const bn_job *job)
+{
+    return job->bytes > 0 && w->held > 0 && w->held + job->bytes > w->limit;
+}
 
 /* The place in the queue of a job that may begin, NULL: none. Of the jobs that keep their order only the first in the
  * queue, after all that were submitted before it. */
@@ -114,7 +118,7 @@ static void *writer_loop(void *data)
         const bn_status st = job_run(own->errors, &j->job, failed);
         pthread_mutex_lock(&w->lock);
         note_status(w, st, own->errors);
-        w->held -= bytes_of(&j->job);
+        w->held -= j->job.bytes;
         own->number = 0;
         free(j);
         pthread_cond_broadcast(&w->changed);
@@ -208,15 +212,15 @@ bn_status bn_writer_submit(bn_writer *w, const bn_job *job)
     bn_status st;
     pthread_mutex_lock(&w->lock);
     const double start = now();
-    const bool waits = next && w->held > 0 && w->held + bytes_of(job) > w->limit;
-    while (next && w->status == BN_OK && w->held > 0 && w->held + bytes_of(job) > w->limit)
+    const bool waits = next && too_much(w, job);
+    while (next && w->status == BN_OK && too_much(w, job))
         pthread_cond_wait(&w->changed, &w->lock);
     w->waited += waits ? now() - start : 0;
     if (next && w->status == BN_OK) {
         *next = (waiting_job){ NULL, *job, ++w->submitted };
         *w->last = next;
         w->last = &next->next;
-        w->held += bytes_of(job);
+        w->held += job->bytes;
         pthread_cond_broadcast(&w->changed);
         pthread_mutex_unlock(&w->lock);
         return BN_OK;

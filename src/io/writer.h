@@ -9,7 +9,8 @@ typedef struct bn_writer bn_writer;
 
 /* A job: `run` is called on a thread of the writer with a context of its own for errors; `release` frees `data`
  * afterwards, also when the job was never run. Jobs are done one by one, each after all that were submitted before it;
- * one that stands `apart` is done at any time beside others. bytes: memory that it holds until its release. */
+ * one that stands `apart` is done at any time beside others. bytes: memory that it holds until its release; 0: none, or
+ * what a job of more bytes holds that is submitted behind it. */
 typedef struct bn_job {
     bn_status (*run)(bn_context *, void *data);
     void (*release)(void *data);
@@ -19,7 +20,7 @@ typedef struct bn_job {
 } bn_job;
 
 /* A thread for each processor but one. `bytes`: what jobs that are not done may hold together before submit blocks; one
- * job is always taken, and counts at least one byte. 0: no thread, jobs run inside submit. */
+ * job of any size is always taken. 0: no thread, jobs run inside submit. */
 BN_CHECKED bn_status bn_writer_create(bn_context *, size_t bytes, bn_writer **out);
 /* The same with so many threads. */
 BN_CHECKED bn_status bn_writer_create_threads(bn_context *, size_t bytes, size_t threads, bn_writer **out);

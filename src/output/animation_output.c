@@ -90,7 +90,7 @@ bn_status bn_animation_output_write(bn_context *ctx, const bn_plan *p, bn_output
                 break;
             }
             *j = (animation_job){ &all[i % kinds], stage, i / kinds };
-            st = bn_writer_submit(writer, &(bn_job){ animation_run, free, j, true, 1 });
+            st = bn_writer_submit(writer, &(bn_job){ animation_run, free, j, .apart = true });
         }
         const bn_status drained = bn_writer_drain(writer); /* also after a failure: jobs use the names */
         st = st == BN_OK ? drained : st;

@@ -133,11 +133,6 @@ static bn_status write_whole(bn_context *ctx, const bn_frame *m, const void *con
     const bn_field_sampler e = sampler_of(m, data);
     if (m->desc.tiff)
         BN_TRY(bn_field_tiff_write(ctx, &e, m->desc.folder));
-    if (m->desc.hdf5) {
-        bn_mesh_array arrays[BN_PLAN_FIELDS];
-        const bn_mesh mesh = bn_field_mesh(&e, false, arrays);
-        BN_TRY(write_meshes(ctx, m, &e, &mesh));
-    }
     BN_TRY(write_volume(ctx, m, &e));
     return m->desc.mesh ? bn_mesh_output_write(ctx, m->desc.mesh, &e) : BN_OK;
 }
@@ -241,13 +236,16 @@ bn_status bn_frame_write(bn_context *ctx, bn_frame *m)
         free_planes(m);
         BN_TRY(st);
     }
-    if (m->pieces || parts == 0 || !(m->desc.tiff || m->desc.hdf5 || has_volume(m) || m->desc.mesh))
+    if (m->pieces || parts == 0 || !(m->desc.tiff || has_volume(m) || m->desc.mesh))
         return BN_OK;
     BN_TRY(take_whole(ctx, m));
     return write_whole(ctx, m, m->values);
 }
 
-size_t bn_frame_apart(const bn_frame *m) { return m->pieces || m->count == 0 ? 0 : pictures_of(m) + m->desc.vtk; }
+size_t bn_frame_apart(const bn_frame *m)
+{
+    return m->pieces || m->count == 0 ? 0 : pictures_of(m) + m->desc.vtk + m->desc.hdf5;
+}
 
 bn_status bn_frame_write_apart(bn_context *ctx, bn_frame *m, size_t which)
 {
@@ -255,6 +253,11 @@ bn_status bn_frame_write_apart(bn_context *ctx, bn_frame *m, size_t which)
     const bn_field_sampler e = sampler_of(m, m->values);
     if (which < pictures_of(m))
         return draw(ctx, m, &e, which);
+    if (m->desc.hdf5 && which == pictures_of(m)) {
+        bn_mesh_array arrays[BN_PLAN_FIELDS];
+        const bn_mesh mesh = bn_field_mesh(&e, false, arrays);
+        return write_meshes(ctx, m, &e, &mesh);
+    }
     bn_vtk_array arrays[BN_PLAN_FIELDS];
     const bn_vtk_image image = bn_field_image(&e, false, arrays);
     return bn_vtk_write(ctx, whole_path(m).text, &image);

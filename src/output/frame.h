@@ -36,7 +36,7 @@ bn_path bn_frame_picture(const bn_output_dir *, const char *name, unsigned long 
 
 /* The job of each rank: its pieces; without pieces all that is not written apart. */
 BN_CHECKED bn_status bn_frame_write(bn_context *, bn_frame *);
-/* Files that threads may write beside each other: pictures, and the one of VTK. None with pieces. */
+/* Files that threads may write beside each other: pictures, those of HDF5 and VTK. None with pieces. */
 size_t bn_frame_apart(const bn_frame *);
 BN_CHECKED bn_status bn_frame_write_apart(bn_context *, bn_frame *, size_t which);
 /* Of its copies of fields in host memory. */

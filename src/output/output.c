@@ -292,7 +292,7 @@ static bn_status submit_fields(bn_output *o)
         *last = j;
         j->number = ++o->pieces_begun;
     }
-    const size_t apart = bn_frame_apart(j->frame), bytes = bn_frame_bytes(j->frame) / (apart + 1);
+    const size_t apart = bn_frame_apart(j->frame);
     atomic_store(&j->users, 1);
     for (size_t i = 0; i < apart; i++) {
         apart_job *a = malloc(sizeof *a);
@@ -302,9 +302,9 @@ static bn_status submit_fields(bn_output *o)
         }
         *a = (apart_job){ j, i };
         atomic_fetch_add(&j->users, 1);
-        BN_GO(bn_writer_submit(o->writer, &(bn_job){ apart_run, apart_release, a, true, bytes }));
+        BN_GO(bn_writer_submit(o->writer, &(bn_job){ apart_run, apart_release, a, .apart = true }));
     }
-    const bn_job job = { fields_run, fields_release, j, false, bytes };
+    const bn_job job = { fields_run, fields_release, j, .bytes = bn_frame_bytes(j->frame) }; /* done last of them */
     j = NULL;
     st = bn_writer_submit(o->writer, &job);
 out:

@@ -2,6 +2,7 @@
 #include "output/summary.h"
 
 #include "api/embedded_files.h"
+#include "api/parallel_rows.h"
 #include "io/file.h"
 #include "output/html_report.h"
 #include "output/json_text.h"
@@ -40,45 +41,91 @@ static json_t *triple(unsigned long long x, unsigned long long y, unsigned long 
     return json_pack("[I,I,I]", (json_int_t)x, (json_int_t)y, (json_int_t)z);
 }
 
+/* A field on its way through its bands of rows or layers, component by component unless these lie together. */
 typedef struct field_hash {
+    bn_field *field;
     uint64_t hash;
-    size_t point; /* bytes of one, of the components that come together */
+    size_t point;         /* bytes */
+    int component, count; /* of those that are read together */
+    bn_region band;
+    void *values; /* of the band */
 } field_hash;
+enum { HASH_BAND_BYTES = 1 << 22 };
 
-static bn_status add_to_hash(void *user, int component, const bn_region *r, const void *values)
+/* Reads the next band, unless there is none. */
+static bn_status read_band(field_hash *h)
 {
-    field_hash *h = user;
-    (void)component;
-    h->hash = bn_hash(h->hash, values, bn_region_points(r) * h->point);
-    return BN_OK;
+    const bn_domain *d = bn_field_domain(h->field);
+    while (h->count > 0 && !bn_domain_next_band(d, HASH_BAND_BYTES / h->point, &h->band)) {
+        h->component += h->count;
+        h->band = (bn_region){ .n = { 0 } };
+        if (h->component == bn_field_describe(h->field)->components)
+            h->count = 0;
+    }
+    return h->count == 0 ? BN_OK
+                         : bn_field_read_region(h->field, h->component, h->count, &h->band, BN_OWN_TYPE, h->values);
 }
 
-/* A hash over the bits of each field that is written or compared, so that runs can be compared without their files. */
-static bn_status hash_fields(bn_sim *sim, object out)
+static void hash_bands(void *user, size_t first, size_t end)
 {
-    BN_TRY(bn_sim_update_outputs(sim));
-    for (size_t i = 0; i < bn_sim_field_count(sim); i++) {
+    field_hash *h = user;
+    for (size_t i = first; i < end; i++)
+        if (h[i].count > 0)
+            h[i].hash = bn_hash(h[i].hash, h[i].values, bn_region_points(&h[i].band) * h[i].point);
+}
+
+static bn_status begin_hash(bn_context *ctx, bn_field *field, field_hash *h)
+{
+    const bn_field_desc *d = bn_field_describe(field);
+    *h = (field_hash){ .field = field, .hash = BN_HASH_START };
+    h->count = d->role & BN_INTERLEAVED ? d->components : 1;
+    h->point = (size_t)h->count * bn_field_element_bytes(field);
+    const size_t row = bn_domain_grid(bn_field_domain(field))->n[0] * h->point;
+    h->values = malloc(row > HASH_BAND_BYTES ? row : HASH_BAND_BYTES);
+    return h->values ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for a band of field %s", d->name);
+}
+
+/* A hash over the bits of each field that is written or compared, so that runs can be compared without their files. One
+ * byte after the other: fields beside each other. */
+static bn_status hash_fields(bn_context *ctx, bn_sim *sim, object out)
+{
+    bn_status st = BN_OK;
+    const size_t most = bn_sim_field_count(sim);
+    size_t fields = 0;
+    field_hash *h = calloc(most + 1, sizeof *h);
+    if (!h)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the hashes of fields");
+    BN_GO(bn_sim_update_outputs(sim));
+    for (size_t i = 0; i < most; i++) {
         const bn_sim_field_info *f = bn_sim_field_at(sim, i);
-        if (!f->output && !f->compare)
-            continue;
-        bn_field *values = bn_sim_field(sim, f->name);
-        const bn_field_desc *d = bn_field_describe(values);
-        field_hash h = { BN_HASH_START, bn_field_element_bytes(values) };
-        h.point *= d->role & BN_INTERLEAVED ? (size_t)d->components : 1;
+        if (f->output || f->compare)
+            BN_GO(begin_hash(ctx, bn_sim_field(sim, f->name), &h[fields++]));
+    }
+    for (size_t left = fields; left > 0; bn_parallel_jobs(fields, hash_bands, h)) {
+        left = 0;
+        for (size_t i = 0; i < fields; i++) {
+            BN_GO(read_band(&h[i]));
+            left += h[i].count > 0;
+        }
+    }
+    for (size_t i = 0; i < fields; i++) {
         char hex[17];
-        BN_TRY(bn_field_visit(values, BN_OWN_TYPE, add_to_hash, &h));
-        snprintf(hex, sizeof hex, "%016llx", (unsigned long long)h.hash);
-        object field = put_object(out, f->name);
-        put(field, "bytes", count(bn_field_bytes(values)));
+        snprintf(hex, sizeof hex, "%016llx", (unsigned long long)h[i].hash);
+        object field = put_object(out, bn_field_describe(h[i].field)->name);
+        put(field, "bytes", count(bn_field_bytes(h[i].field)));
         put(field, "hash", text(hex));
     }
-    return BN_OK;
+out:
+    for (size_t i = 0; i < fields; i++)
+        free(h[i].values);
+    free(h);
+    return st;
 }
 
 bn_status bn_summary_hash_fields(bn_context *ctx, bn_sim *sim, bn_summary *s)
 {
     bool failed = !(s->fields = json_object());
-    BN_TRY(hash_fields(sim, (object){ s->fields, &failed }));
+    BN_TRY(hash_fields(ctx, sim, (object){ s->fields, &failed }));
     return failed ? bn_fail(ctx, BN_MEMORY, "no memory for the hashes of fields") : BN_OK;
 }
 

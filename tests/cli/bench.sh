@@ -87,6 +87,7 @@ rows = json.load(open(sys.argv[1]))["devices"][0]["scaling"]
 assert [(r["solver"], r["devices"], r["scaling"]) for r in rows] == [
     ("bpm", 1, "weak"), ("bpm", 2, "weak"), ("bpm", 2, "strong")], rows
 assert all(r["trouble"] is None and r["updates"] > 0 for r in rows), rows' "$work/scaling.json"
+expect 1 '--suite scaling goes without --size' 'sizes of a suite' "$b" bench --suite scaling --size 1
 # Sizes and precision; kinds of work that only the full table has.
 expect 1 'whole numbers with commas' 'a size that is none' "$b" bench bpm --size 300,x
 full=bpm

@@ -31,14 +31,9 @@ static const char plane[] =
 START_TEST(a_table_reaches_nodes_that_its_ends_were_rounded_past)
 {
     /* Nodes are at multiples of 0.1 um; in the file the first one is a little above, the last a little below. */
-    char path[] = "/tmp/binnacle-bpm-XXXXXX", launch[64];
-    const int descriptor = mkstemp(path);
-    ck_assert_int_ge(descriptor, 0);
-    FILE *f = fdopen(descriptor, "w");
-    ck_assert_ptr_nonnull(f);
-    fprintf(f, "y,re,im\n3.00001e-6,2,1\n5e-6,3,1\n6.99999e-6,4,-1\n");
-    ck_assert_int_eq(fclose(f), 0);
-    snprintf(launch, sizeof launch, "launch.file=\"%s\"", path);
+    char launch[256];
+    snprintf(launch, sizeof launch, "launch.file=\"%s\"",
+             text_file("launch.csv", "y,re,im\n3.00001e-6,2,1\n5e-6,3,1\n6.99999e-6,4,-1\n"));
     run r = RUN(plane, NULL, launch, "launch.kind=file", "material.reference_index=1.5");
     size_t points;
     double *e = envelope(&r, &points);
@@ -49,7 +44,6 @@ START_TEST(a_table_reaches_nodes_that_its_ends_were_rounded_past)
     near(e[2 * 70], 0, 1e-4, "nothing on the other side");
     free(e);
     end_run(&r);
-    remove(path);
 }
 END_TEST
 
@@ -130,7 +124,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, a_table_reaches_nodes_that_its_ends_were_rounded_past);
     tcase_add_test(tests, fields_are_not_divided_by_a_scaling);
     tcase_add_test(tests, n_eff_is_the_effective_index);

@@ -1,15 +1,10 @@
 /* test_issue_16_queue.c: how many launches the host queues ahead of a device, counted: few long ones, no end of short
  * ones. */
-#include "support.h"
+#include "support_case.h"
 
 #include "api/launch.h"
-#include "binnacle/binnacle.h"
 
 #include <stdint.h>
-
-static bn_context *ctx;
-
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
 /* The most launches that stood in the queue when so many were asked for, one after the other. */
 static unsigned long long most_ahead(int launches, int operations)

@@ -27,7 +27,7 @@ static void diffuse(bn_domain_desc desc, void *values, size_t bytes)
     bn_field *a = new_field(domain, "a", BN_T_REAL, 1);
     bn_field *b = new_field(domain, "b", BN_T_REAL, 1);
     bn_kernel *advance = new_kernel(domain, &kernel, &k, 1);
-    OK(bn_field_fill(a, 0, bump, NULL));
+    OK(bn_field_fill(a, bump, NULL));
     for (int s = 0; s < STEPS; s++) {
         OK(BN_RUN(advance, BN_READ(a, 1), BN_WRITE(b)));
         bn_field_swap(a, b);
@@ -114,8 +114,7 @@ START_TEST(corners_of_halos_in_three_dimensions)
         bn_field *a = new_field(domain, "a", BN_T_REAL, 2);
         bn_field *c = new_field(domain, "c", BN_T_REAL, 2);
         bn_kernel *probe = new_kernel(domain, &kernel, &k, 1);
-        OK(bn_field_fill(a, 0, bump, NULL));
-        OK(bn_field_fill(a, 1, bump, NULL));
+        OK(bn_field_fill(a, bump, NULL));
         for (int s = 0; s < 3; s++) {
             OK(BN_RUN(probe, BN_READ(a, 1), BN_WRITE(c)));
             bn_field_swap(a, c);
@@ -205,7 +204,7 @@ START_TEST(a_reach_declared_too_small_shows_as_nan)
     bn_field *a = new_field(domain, "a", BN_T_REAL, 1);
     bn_field *b = new_field(domain, "b", BN_T_REAL, 1);
     bn_kernel *advance = new_kernel(domain, &kernel, &k, 1);
-    OK(bn_field_fill(a, 0, bump, NULL));
+    OK(bn_field_fill(a, bump, NULL));
     OK(bn_reduce(a, 0, BN_SUM, &sum));
     ck_assert(isfinite(sum));
     OK(BN_RUN(advance, BN_READ(a, 0), BN_WRITE(b)));
@@ -240,7 +239,7 @@ static void reduce_all(const bn_domain_desc *desc, double results[4])
 {
     bn_domain *domain = new_domain(desc);
     bn_field *f = new_field(domain, "f", BN_T_REAL, 1);
-    OK(bn_field_fill(f, 0, bump, NULL));
+    OK(bn_field_fill(f, bump, NULL));
     for (int op = BN_SUM; op <= BN_MAX_ABS; op++)
         OK(bn_reduce(f, 0, (bn_reduce_op)op, &results[op]));
     OK(bn_reduce_above(f, 0, 0.5, &results[3]));
@@ -313,7 +312,7 @@ START_TEST(a_snapshot_keeps_its_moment)
         desc.boxes = 3;
         bn_domain *domain = new_domain(&desc);
         bn_field *f = new_field(domain, "f", BN_T_REAL, 1);
-        OK(bn_field_fill(f, 0, bump, NULL));
+        OK(bn_field_fill(f, bump, NULL));
         OK(bn_field_read(f, before, sizeof before));
         bn_region whole;
         OK(bn_snapshot_begin(f, true, &first));
@@ -533,8 +532,8 @@ START_TEST(a_foreign_field_brings_its_halos)
         bn_field *c = new_field(domain, "c", BN_T_REAL, 1);
         bn_field *d = new_field(fewer, "d", BN_T_REAL, 1);
         bn_kernel *probe = new_kernel(domain, &kernel, &k, 1);
-        OK(bn_field_fill(a, 0, bump, NULL));
-        OK(bn_field_fill(b, 0, bump, NULL));
+        OK(bn_field_fill(a, bump, NULL));
+        OK(bn_field_fill(b, bump, NULL));
         OK(BN_RUN(probe, BN_READ(a, 1), BN_WRITE(c)));
         OK(bn_field_read(c, own, sizeof own));
         OK(bn_field_zero(c));

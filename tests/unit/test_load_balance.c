@@ -1,20 +1,15 @@
 /* test_load_balance.c: cuts that follow the work, fields that move to a domain cut so, on parts of a CPU that stand for
  * several devices (on other devices than CPUs there is only one, and nothing is tested). */
-#include "support.h"
+#include "support_case.h"
 
 #include "api/repartition.h"
 #include "api/launch.h"
-#include "binnacle/binnacle.h"
 #include "sim/sim_parts.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_context *ctx;
 
 /* So many devices; NULL: there are not so many. */
 static bn_device *team(size_t count)
@@ -200,7 +195,7 @@ START_TEST(steps_and_books_go_on_where_fields_went)
         bn_program *program;
         OK(bn_field_create(d, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
         OK(bn_field_create(d, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
-        OK(bn_field_fill(a, 0, bump, NULL));
+        OK(bn_field_fill(a, bump, NULL));
         diffuse(d, a, b, &program);
         if (moves) {
             OK(bn_domain_repartition(d, &(bn_cuts){ .along = 1, .count = 2, .begin = begin }, &next));

@@ -243,6 +243,36 @@ START_TEST(test_writer_bytes)
 }
 END_TEST
 
+/* A frame: jobs apart that meet the stepping thread while none of them is done, then one with the memory of all. The
+ * next frame's waits for it. */
+START_TEST(test_writer_jobs_of_one_frame)
+{
+    enum { APART = 3 };
+    bn_writer *w = NULL;
+    ck_assert_int_eq(pthread_barrier_init(&meeting, NULL, APART + 1), 0);
+    ck_assert_int_eq(bn_writer_create_threads(ctx, 100, APART, &w), BN_OK);
+    for (int k = 0; k <= APART; k++) {
+        bn_job j = job(k, 0);
+        j.apart = k < APART;
+        j.bytes = j.apart ? 0 : 1000;
+        j.run = j.apart ? meet : run;
+        ck_assert_int_eq(bn_writer_submit(w, &j), BN_OK);
+    }
+    ck_assert_double_eq(bn_writer_waited(w), 0);
+    (void)pthread_barrier_wait(&meeting);
+    bn_job next = job(APART + 1, 0);
+    next.bytes = 1000;
+    ck_assert_int_eq(bn_writer_submit(w, &next), BN_OK);
+    pthread_mutex_lock(&shared.lock);
+    ck_assert_int_ge(shared.released, APART + 1);
+    pthread_mutex_unlock(&shared.lock);
+    ck_assert_int_eq(bn_writer_drain(w), BN_OK);
+    ck_assert_int_eq(shared.order[APART], APART);
+    bn_writer_destroy(&w);
+    ck_assert_int_eq(pthread_barrier_destroy(&meeting), 0);
+}
+END_TEST
+
 static void add(TCase *c)
 {
     tcase_add_checked_fixture(c, setup, teardown);
@@ -253,6 +283,7 @@ static void add(TCase *c)
     tcase_add_test(c, test_writer_job_without_release);
     tcase_add_test(c, test_writer_jobs_beside_each_other);
     tcase_add_test(c, test_writer_bytes);
+    tcase_add_test(c, test_writer_jobs_of_one_frame);
 }
 
 int main(void) { return bn_test_main("writer", add); }

@@ -290,7 +290,8 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, bn_step *out)
         BN_TRY(bpm_launch_space(s, false));
         BN_TRY(bpm_add_record(s));
     }
-    *out = (bn_step){ .residual = s->space.relax_change };
+    *out = (bn_step){ .residual = s->space.relax_change,
+                      .updates = s->space.relax_steps * (double)bn_domain_points(bn_sim_domain(sim)) };
     out->series[6] = s->space.relax_index;
     return BN_OK;
 }

@@ -98,9 +98,10 @@ bn_status bpm_step(bn_sim *sim, void *state, bn_step *out)
     if (!isfinite(now->power) || now->power > 1e6)
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                        "the field grows without bound; try a smaller march.dz (now %g m)", s->c.dz);
-    *out = (bn_step){ .dt = (double)(s->done - before) * s->c.dz,
-                      .residual = (double)NAN,
-                      .complete = s->done >= s->c.steps };
+    const double points = (double)bn_domain_points(bn_sim_domain(sim)), steps = (double)(s->done - before);
+    *out = (bn_step){
+        .dt = steps * s->c.dz, .residual = (double)NAN, .updates = steps * points, .complete = s->done >= s->c.steps
+    };
     out->series[0] = now->power;
     out->series[1] = now->start;
     out->series[2] = now->mirror;

@@ -430,5 +430,5 @@ bn_status flood_fill(bn_sim *sim, flood *s)
         return BN_OK;
     BN_TRY(bn_field_zero(s->f.deepest));
     BN_TRY(bn_field_zero(s->f.hazard));
-    return bn_field_fill(s->f.arrival, 0, never, NULL);
+    return bn_field_fill(s->f.arrival, never, NULL);
 }

@@ -47,29 +47,19 @@ static double *psi_of(const run *r, size_t *points)
 }
 
 /* Row `row` of a column of a table of the results. */
-static double table(const run *r, const char *name, const char *column, size_t row)
+static double value_in(const run *r, const char *name, const char *column, size_t row)
 {
-    const bn_results *results = bn_sim_results(r->sim);
-    for (size_t t = 0; t < bn_results_tables(results); t++) {
-        const bn_column *columns;
-        size_t count, rows;
-        if (strcmp(bn_results_table_at(results, t, &columns, &count, &rows), name) == 0)
-            for (size_t i = 0; i < count; i++)
-                if (strcmp(columns[i].name, column) == 0 && row < rows)
-                    return columns[i].values[row];
-    }
-    ck_abort_msg("no %s in %s", column, name);
-    return 0;
+    size_t count, rows, i = 0;
+    const bn_column *columns = table(r, name, &count, &rows);
+    while (i < count && strcmp(columns[i].name, column) != 0)
+        i++;
+    ck_assert_msg(i < count && row < rows, "no %s in %s", column, name);
+    return columns[i].values[row];
 }
 
-static void same_psi(run *a, run *b, const char *what)
+static void same_psi(const run *a, const run *b, const char *what)
 {
-    size_t points, others;
-    double *x = psi_of(a, &points), *y = psi_of(b, &others);
-    ck_assert_uint_eq(points, others);
-    ck_assert_msg(memcmp(x, y, 2 * points * sizeof *x) == 0, "%s: fields differ", what);
-    free(x);
-    free(y);
+    same_fields(a, b, (const char *const[]){ "psi" }, 1, what);
 }
 
 /* --- the guide between metal walls --- */
@@ -214,8 +204,8 @@ START_TEST(light_images_itself_between_metal_walls)
     run r = RUN(metal, device, "grid.cells=500", "launch.kind=gaussian", "launch.centre=3e-6", "launch.waist=0.8e-6",
                 "march.length=400e-6", "march.dz=0.05e-6", "march.records=2");
     near(result(&r, "overlap_mirror"), 0.99846285, 1e-8, "mirror image at 4 n W^2 / lambda");
-    near(table(&r, "powers", "overlap_start", 1), 0.499798, 1e-6, "half of it at 200 um");
-    near(table(&r, "powers", "overlap_mirror", 1), 0.499798, 1e-6, "the other half");
+    near(value_in(&r, "powers", "overlap_start", 1), 0.499798, 1e-6, "half of it at 200 um");
+    near(value_in(&r, "powers", "overlap_mirror", 1), 0.499798, 1e-6, "the other half");
     end_run(&r);
 }
 END_TEST
@@ -231,8 +221,8 @@ START_TEST(gaussian_beam_spreads)
 {
     /* w0 = 2 um, lambda = 1 um: Rayleigh length 4 pi um; w and intensity at 25 and 50 um. */
     run r = RUN(gaussian, device, "case.title=coarse");
-    near(table(&r, "along_z", "peak", 1), 0.449110, 1e-3 * 0.449110, "1 / sqrt(1 + (z / zR)^2) at 25 um");
-    near(table(&r, "along_z", "beam_width", 1) * 1e6, 4.453250, 2e-3 * 4.45, "w at 25 um");
+    near(value_in(&r, "along_z", "peak", 1), 0.449110, 1e-3 * 0.449110, "1 / sqrt(1 + (z / zR)^2) at 25 um");
+    near(value_in(&r, "along_z", "beam_width", 1) * 1e6, 4.453250, 2e-3 * 4.45, "w at 25 um");
     near(result(&r, "peak"), 0.243747, 4e-4 * 0.243747, "at 50 um");
     const double coarse = result(&r, "beam_width") * 1e6 - 8.205226;
     end_run(&r);
@@ -400,7 +390,7 @@ START_TEST(a_beam_of_a_batch_is_the_beam_alone)
     ck_assert_uint_eq(points, 5 * one);
     for (size_t i = 0; i < 2 * one; i++)
         near(a[4 * one + i], b[i], 1.5e-15, "third of five beams");
-    near(table(&all, "beams", "port_1", 2), result(&third, "port_1"), 1e-15, "table of the beams");
+    near(value_in(&all, "beams", "port_1", 2), result(&third, "port_1"), 1e-15, "table of the beams");
     free(a);
     free(b);
     end_run(&all);

@@ -768,14 +768,9 @@ END_TEST
 /* A table whose corners lie at nodes is exact there. */
 START_TEST(a_table_is_straight_between_its_rows)
 {
-    char path[] = "/tmp/binnacle-bpm-XXXXXX", launch[64];
-    const int descriptor = mkstemp(path);
-    ck_assert_int_ge(descriptor, 0);
-    FILE *file = fdopen(descriptor, "w");
-    ck_assert_ptr_nonnull(file);
-    fprintf(file, "y,re,im\n1e-6,0,0\n4e-6,2,-1\n9e-6,-1,0.5\n");
-    ck_assert_int_eq(fclose(file), 0);
-    snprintf(launch, sizeof launch, "launch.file=\"%s\"", path);
+    char launch[256];
+    snprintf(launch, sizeof launch, "launch.file=\"%s\"",
+             text_file("launch.csv", "y,re,im\n1e-6,0,0\n4e-6,2,-1\n9e-6,-1,0.5\n"));
     scene s = scenes[0];
     run r = RUN(tapers, NULL, launch, "launch.kind=file");
     number *found = envelope(&r), f[MOST];
@@ -787,7 +782,6 @@ START_TEST(a_table_is_straight_between_its_rows)
     near(distance(found, f, 47), 0, rounding, "real and imaginary part");
     free(found);
     end_run(&r);
-    remove(path);
 }
 END_TEST
 
@@ -829,13 +823,10 @@ END_TEST
 /* --- pictures: pixels of 0.75 by 1.1 um in a plane, of 1.75 by 1.5 um across a beam in space; nodes' cells have
  * borders of pixels inside. Three colours, none of them symmetric. --- */
 
-static void write_picture(char *path, int width, int height, const char *pixels)
+static void write_picture(const char *path, int width, int height, const char *pixels)
 {
     uint32_t data[64];
     const bn_png_pixels png = { width, height, 4 * width, (const unsigned char *)data };
-    const int descriptor = mkstemp(path);
-    ck_assert_int_ge(descriptor, 0);
-    ck_assert_int_eq(close(descriptor), 0);
     for (int i = 0; i < width * height; i++)
         data[i] = pixels[i] == '.' ? 0xffffff : pixels[i] == 'a' ? 0x102030 : 0x302010;
     OK(bn_png_write(ctx, path, &png, "", NULL));
@@ -847,7 +838,7 @@ static void write_picture(char *path, int width, int height, const char *pixels)
 
 static number *with_guides(const char *text, const char *guides, const char *override, const char *picture)
 {
-    char whole[4096], key[64];
+    char whole[4096], key[256];
     snprintf(whole, sizeof whole, "%s%s", text, guides);
     snprintf(key, sizeof key, "material.picture=\"%s\"", picture ? picture : "");
     run r = RUN(whole, NULL, override, key);
@@ -859,7 +850,7 @@ static number *with_guides(const char *text, const char *guides, const char *ove
 START_TEST(pictures_are_the_guides_that_they_show)
 {
     static const char *const polarisations[] = { "light.polarisation=te", "light.polarisation=tm" };
-    char plane[] = "/tmp/binnacle-bpm-XXXXXX", across[] = "/tmp/binnacle-bpm-XXXXXX";
+    const char *const plane = in_folder("plane.png"), *const across = in_folder("across.png");
     /* z to the right, 1.075 um a pixel; y up, 1.5 um a pixel */
     write_picture(plane, 4, 8,
                   "...."
@@ -899,8 +890,6 @@ START_TEST(pictures_are_the_guides_that_they_show)
     near(distance(f, g, 44 * 27), 0, 2e-15, "across the beam");
     free(f);
     free(g);
-    remove(plane);
-    remove(across);
 }
 END_TEST
 
@@ -933,7 +922,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, planes_follow_the_scheme);
     tcase_add_test(tests, beams_of_a_batch_follow_the_scheme);
     tcase_add_test(tests, space_follows_the_scheme);

@@ -1,29 +1,25 @@
 /* test_cg.c: conjugate gradients on a device (src/numerics/cg.h) against counts and solutions of an independent
  * implementation, and the residual it reports against one recomputed here. */
-#include "support.h"
+#include "support_case.h"
 
-#include "binnacle/binnacle.h"
 #include "numerics/cg.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_context *ctx;
 static bn_device *device;
 
 static void open_device(void)
 {
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    open_context();
     OK(bn_device_open(ctx, NULL, false, &device));
 }
 
 static void close_device(void)
 {
     bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_context();
 }
 
 /* A system on n x n nodes of the unit square: `identity` + `factor` times the five-point -Laplacian / h^2, unknowns

@@ -1,45 +1,27 @@
 /* test_linear.c: all linear solvers (src/numerics/linear.h) on a device against their references, bit for bit, and
  * against the equations themselves, for matrices of every kind: mirrored borders, obstacles, unequal spacing, odd and
  * even sizes. */
-#include "support.h"
+#include "support_case.h"
 
-#include "binnacle/binnacle.h"
-#include "numerics/linear.h"
+#include "linear_references.h"
 #include "numerics/spectral_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-/* The references in both precisions; src/numerics/linear_reference.h shows one at a time. */
-typedef struct bn_linear_reference bn_linear_reference;
-bn_status bn_linear_reference_create_single(bn_context *, const bn_linear_desc *, bn_linear_reference **);
-bn_status bn_linear_reference_create_double(bn_context *, const bn_linear_desc *, bn_linear_reference **);
-void bn_linear_reference_destroy_single(bn_linear_reference **);
-void bn_linear_reference_destroy_double(bn_linear_reference **);
-bn_status bn_linear_reference_solve_single(bn_linear_reference *, float *, const float *, const bn_cg_target *,
-                                           bn_cg_report *);
-bn_status bn_linear_reference_solve_double(bn_linear_reference *, double *, const double *, const bn_cg_target *,
-                                           bn_cg_report *);
-
-void bn_linear_reference_solve_two_single(bn_linear_reference *, bn_linear_reference *, float *, float *, const float *,
-                                          const float *);
-
-static bn_context *ctx;
 static bn_device *device;
 
 static void open_device(void)
 {
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    open_context();
     OK(bn_device_open(ctx, NULL, false, &device));
 }
 
 static void close_device(void)
 {
     bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    close_context();
 }
 
 /* free: whether the left, right, bottom, top border is mirrored (its nodes are unknowns). */

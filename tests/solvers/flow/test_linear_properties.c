@@ -1,28 +1,14 @@
 /* test_linear_properties.c: what must hold for the linear solvers of src/numerics whatever device and reference agree
  * on: eigenvalues in closed form, the matrix as finite volumes written out once more, what makes conjugate gradients
  * conjugate gradients, and multigrid's rate of convergence. The reference in double does it. */
-#include "support.h"
+#include "support_case.h"
 
-#include "binnacle/binnacle.h"
-#include "numerics/linear.h"
+#include "linear_references.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-typedef struct bn_linear_reference bn_linear_reference;
-bn_status bn_linear_reference_create_double(bn_context *, const bn_linear_desc *, bn_linear_reference **);
-void bn_linear_reference_destroy_double(bn_linear_reference **);
-bn_status bn_linear_reference_solve_double(bn_linear_reference *, double *, const double *, const bn_cg_target *,
-                                           bn_cg_report *);
-
 static const double pi = 3.14159265358979323846;
-static bn_context *ctx;
-
-static void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
-static void close_context(void) { bn_context_destroy(&ctx); }
-
 /* mirrored: the left, right, bottom, top side, whose nodes are unknowns. body: an L of cells that do not belong to the
  * domain; its nodes are unknowns with what is left of their cells, or, if `given`, none. */
 enum { MOST = 130 * 70 };

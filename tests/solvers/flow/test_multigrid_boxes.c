@@ -1,31 +1,15 @@
 /* test_multigrid_boxes.c: conjugate gradients with multigrid on grids cut into boxes, on one device and on several,
  * against the reference, bit for bit. The grid is large enough that two of multigrid's coarser grids are cut too, and
  * odd sizes meet the border. */
-#include "support.h"
+#include "support_case.h"
 
-#include "binnacle/binnacle.h"
-#include "numerics/linear.h"
+#include "linear_references.h"
 #include "numerics/multigrid.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
 enum { NX = 802, NY = 523, POINTS = NX * NY };
-
-/* The reference in both precisions; src/numerics/linear_reference.h shows one at a time. */
-typedef struct bn_linear_reference bn_linear_reference;
-bn_status bn_linear_reference_create_single(bn_context *, const bn_linear_desc *, bn_linear_reference **);
-bn_status bn_linear_reference_create_double(bn_context *, const bn_linear_desc *, bn_linear_reference **);
-void bn_linear_reference_destroy_single(bn_linear_reference **);
-void bn_linear_reference_destroy_double(bn_linear_reference **);
-bn_status bn_linear_reference_solve_single(bn_linear_reference *, float *, const float *, const bn_cg_target *,
-                                           bn_cg_report *);
-bn_status bn_linear_reference_solve_double(bn_linear_reference *, double *, const double *, const bn_cg_target *,
-                                           bn_cg_report *);
-
-static bn_context *ctx;
 
 /* An obstacle that the cuts of two by two boxes go through; the right side is mirrored. */
 static bool solid(int i, int j) { return i > 480 && i < 550 && j > 200 && j < 300; }

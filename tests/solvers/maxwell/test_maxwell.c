@@ -186,13 +186,8 @@ static const char stack_case[] =
 START_TEST(a_sweep_gives_the_spectrum_of_the_stack)
 {
     run r = RUN(stack_case, NULL, "solver.watch_every=20");
-    const bn_results *results = bn_sim_results(r.sim);
-    const bn_column *columns = NULL;
-    size_t count = 0, rows = 0, table = 0;
-    while (table < bn_results_tables(results) &&
-           strcmp(bn_results_table_at(results, table, &columns, &count, &rows), "spectrum") != 0)
-        table++;
-    ck_assert_uint_lt(table, bn_results_tables(results));
+    size_t count, rows;
+    const bn_column *columns = table(&r, "spectrum", &count, &rows);
     ck_assert_uint_eq(rows, 9);
     FILE *f = fopen("data/published/maxwell-stack.csv", "r");
     ck_assert_ptr_nonnull(f);

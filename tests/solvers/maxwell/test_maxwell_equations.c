@@ -273,19 +273,6 @@ static double flux_down(const solution *f, int k, bool whole)
     return sum;
 }
 
-/* The table `name` of a run. */
-static const bn_column *table(const run *r, const char *name, size_t *count, size_t *rows)
-{
-    const bn_column *columns = NULL;
-    const bn_results *results = bn_sim_results(r->sim);
-    size_t at = 0;
-    while (at < bn_results_tables(results) &&
-           strcmp(bn_results_table_at(results, at, &columns, count, rows), name) != 0)
-        at++;
-    ck_assert_msg(at < bn_results_tables(results), "there is no table %s", name);
-    return columns;
-}
-
 /* Sums over the grid. */
 typedef struct sums {
     double lost[MATERIALS], extinct; /* powers */

@@ -152,19 +152,6 @@ START_TEST(a_volume_source_lights_as_a_plane_source_does)
 }
 END_TEST
 
-/* The table `name` of a run. */
-static const bn_column *table(const run *r, const char *name, size_t *count, size_t *rows)
-{
-    const bn_column *columns = NULL;
-    const bn_results *results = bn_sim_results(r->sim);
-    size_t at = 0;
-    while (at < bn_results_tables(results) &&
-           strcmp(bn_results_table_at(results, at, &columns, count, rows), name) != 0)
-        at++;
-    ck_assert_msg(at < bn_results_tables(results), "there is no table %s", name);
-    return columns;
-}
-
 /* In any order, accelerated or not, with a metal whose constants change along the way. */
 START_TEST(each_wavelength_of_a_sweep_is_a_run_of_its_own)
 {

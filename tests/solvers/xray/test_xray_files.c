@@ -1,8 +1,7 @@
 /* test_xray_files.c: a density from VTK, TIFF, HDF5 and PNG gives the same photons; damaged and contradicting files are
  * refused; what is written can be read; a run that was stopped goes on with the same bits. */
-#include "support.h"
+#include "support_case.h"
 
-#include "binnacle/binnacle.h"
 #include "io/file.h"
 #include "io/png_file.h"
 #include "io/volume.h"
@@ -13,32 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_context *ctx;
-static char folder[] = "/tmp/binnacle-xray-XXXXXX";
-
-static void open_context(void)
-{
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    ck_assert(mkdtemp(folder));
-}
-
-static void close_context(void)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    ck_assert_int_eq(system(command), 0);
-    bn_context_destroy(&ctx);
-}
-
-static const char *path(const char *name)
-{
-    static char text[256];
-    snprintf(text, sizeof text, "%s/%s", folder, name);
-    return text;
-}
 
 enum { NX = 12, NY = 10, NZ = 7, POINTS = NX * NY * NZ };
 
@@ -56,8 +29,8 @@ static void write_files(const float *values)
     const bn_vtk_image image = {
         .dims = 3, .n = { NX, NY, NZ }, .h = { 4e-9, 5e-9, 6e-9 }, .arrays = &array, .count = 1
     };
-    OK(bn_vtk_write(ctx, path("density.vti"), &image));
-    OK(bn_tiff_write(ctx, path("density.tif"), n, values, "a density"));
+    OK(bn_vtk_write(ctx, in_folder("density.vti"), &image));
+    OK(bn_tiff_write(ctx, in_folder("density.tif"), n, values, "a density"));
     const bn_mesh_array mesh_array = { .name = "density", .unit = "", .values = values, .components = 1 };
     const bn_mesh mesh = { .dims = 3,
                            .n = { NX, NY, NZ },
@@ -67,7 +40,7 @@ static void write_files(const float *values)
                            .count = 1,
                            .software = "test",
                            .version = "0" };
-    OK(bn_hdf5_write(ctx, path("density.h5"), &mesh));
+    OK(bn_hdf5_write(ctx, in_folder("density.h5"), &mesh));
 }
 
 static const char file_case[] =
@@ -109,9 +82,9 @@ START_TEST(formats_give_the_same_photons)
     make_density(values);
     write_files(values);
     for (int f = 0; f < 4; f++) {
-        int64_t *first = sums_of(path("density.vti"), faces[f]);
+        int64_t *first = sums_of(in_folder("density.vti"), faces[f]);
         for (int i = 0; i < 2; i++) {
-            int64_t *other = sums_of(path(names[i]), faces[f]);
+            int64_t *other = sums_of(in_folder(names[i]), faces[f]);
             ck_assert_msg(memcmp(first, other, 3 * 1024 * sizeof *other) == 0, "%s, %s", names[i], faces[f]);
             free(other);
         }
@@ -131,7 +104,7 @@ START_TEST(files_are_read_as_they_were_written)
     write_files(values);
     for (int i = 0; i < 3; i++) {
         bn_volume v;
-        OK(bn_volume_read(ctx, path(names[i]), "", &v));
+        OK(bn_volume_read(ctx, in_folder(names[i]), "", &v));
         ck_assert(v.n[0] == NX && v.n[1] == NY && v.n[2] == NZ);
         for (int k = 0; k < POINTS; k++)
             ck_assert(v.values[k] == (double)values[k]);
@@ -147,9 +120,9 @@ static void cut_short(const char *from, const char *to, double share)
 {
     char *data, source[256];
     size_t bytes;
-    snprintf(source, sizeof source, "%s", path(from));
+    snprintf(source, sizeof source, "%s", in_folder(from));
     OK(bn_file_read(ctx, source, 1 << 20, &data, &bytes));
-    OK(bn_file_write(ctx, path(to), data, (size_t)(share * (double)bytes)));
+    OK(bn_file_write(ctx, in_folder(to), data, (size_t)(share * (double)bytes)));
     free(data);
 }
 
@@ -157,7 +130,7 @@ static void refused(const char *file, const char *more, bn_status status, const 
 {
     bn_case *c;
     bn_sim *sim;
-    const bn_status st = open_case(path(file), more, &c, &sim);
+    const bn_status st = open_case(in_folder(file), more, &c, &sim);
     ck_assert_msg(st == status, "%s: status %d, not %d", file, (int)st, (int)status);
     ck_assert_msg(strstr(bn_error_text(ctx), word), "%s: %s", file, bn_error_text(ctx));
     bn_sim_destroy(&sim);
@@ -184,10 +157,10 @@ START_TEST(bad_files_are_refused)
     refused("density.h5", "density.cells=[12,10,8]", BN_CASE, "12 x 10 x 7");
     refused("density.h5", "density.cell=[1e-9,5e-9,6e-9]", BN_CASE, "4e-09");
     values[17] = -1;
-    OK(bn_tiff_write(ctx, path("negative.tif"), n, values, NULL));
+    OK(bn_tiff_write(ctx, in_folder("negative.tif"), n, values, NULL));
     refused("negative.tif", NULL, BN_CASE, "-1 at (5, 1, 0)");
     values[17] = NAN;
-    OK(bn_tiff_write(ctx, path("nan.tif"), n, values, NULL));
+    OK(bn_tiff_write(ctx, in_folder("nan.tif"), n, values, NULL));
     refused("nan.tif", NULL, BN_CASE, "nan at (5, 1, 0)");
 }
 END_TEST
@@ -202,7 +175,7 @@ START_TEST(a_picture_is_what_the_generator_makes)
             const bool slit = j == 4 || j == 5 || j == 10 || j == 11;
             pixels[7 - k][j] = slit && !low ? 0 : 0xffffff;
         }
-    OK(bn_png_write(ctx, path("slits.png"), &picture, "", NULL));
+    OK(bn_png_write(ctx, in_folder("slits.png"), &picture, "", NULL));
     static const char shape[] = "width = 8e-9\npitch = 24e-9\nheight = 16e-9\ncentre = [0, 8e-9]\n";
     static const char slits[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"%s\"\n%s\ncells = [4, 16, 8]\n"
                                 "value = 0.1\n[source]\nphotons = 20000\n[detector]\ncells = [32, 32]\n"
@@ -212,7 +185,7 @@ START_TEST(a_picture_is_what_the_generator_makes)
         char text[1024], file[256];
         bn_case *c;
         bn_sim *sim;
-        snprintf(file, sizeof file, "file = \"%s/slits.png\"", folder);
+        snprintf(file, sizeof file, "file = \"%s/slits.png\"", test_folder);
         snprintf(text, sizeof text, slits, i == 0 ? "file" : "double-slit", i == 0 ? file : shape);
         OK(bn_case_parse(ctx, "test.toml", text, NULL, 0, &c));
         OK(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim));
@@ -236,7 +209,7 @@ static double table_mean(const char *name, const char *theta)
     bn_case *c;
     bn_sim *sim;
     double mean = (double)NAN;
-    snprintf(file, sizeof file, "scattering.table=%s", path(name));
+    snprintf(file, sizeof file, "scattering.table=%s", in_folder(name));
     const char *overrides[] = { file, theta };
     OK(bn_case_parse(ctx, "test.toml",
                      "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [64, 8, 8]\ncell = [4e-9, 1e-3, "
@@ -264,10 +237,10 @@ START_TEST(angles_follow_a_table)
     static const char falling[] = "theta,density\n0,2\n1.5707963267948966,0\n", even[] = "theta,density\n0,7\n1.2,7\n";
     static const char bent[] = "theta,density\n0,3\n0.6435011087932844,1\n1.1592794807274085,1\n";
     static const char wrong[] = "theta,density\n0.1,7\n1.2,7\n";
-    OK(bn_file_write(ctx, path("falling.csv"), falling, strlen(falling)));
-    OK(bn_file_write(ctx, path("even.csv"), even, strlen(even)));
-    OK(bn_file_write(ctx, path("bent.csv"), bent, strlen(bent)));
-    OK(bn_file_write(ctx, path("wrong.csv"), wrong, strlen(wrong)));
+    OK(bn_file_write(ctx, in_folder("falling.csv"), falling, strlen(falling)));
+    OK(bn_file_write(ctx, in_folder("even.csv"), even, strlen(even)));
+    OK(bn_file_write(ctx, in_folder("bent.csv"), bent, strlen(bent)));
+    OK(bn_file_write(ctx, in_folder("wrong.csv"), wrong, strlen(wrong)));
     near(table_mean("falling.csv", "scattering.theta_max=1.5707963"), 1.0 / 3, 5 * sqrt(1.0 / 18 / 1e5), "triangle");
     near(table_mean("even.csv", "scattering.theta_max=1.0471975511965976"), 0.25, 5 * sqrt(1.0 / 48 / 1e5), "even");
     near(table_mean("bent.csv", "scattering.theta_max=1.1592794807274085"), 29.0 / 120, 5 * sqrt(0.033264 / 1e5),
@@ -280,7 +253,7 @@ END_TEST
 START_TEST(a_table_must_reach_far_enough)
 {
     static const char even[] = "theta,density\n0,7\n1.2,7\n";
-    OK(bn_file_write(ctx, path("even.csv"), even, strlen(even)));
+    OK(bn_file_write(ctx, in_folder("even.csv"), even, strlen(even)));
     ck_assert(isnan(table_mean("even.csv", "scattering.theta_max=1.5")));
     ck_assert_msg(strstr(bn_error_text(ctx), "ends at 1.2"), "%s", bn_error_text(ctx));
 }
@@ -303,7 +276,7 @@ static void check_series(bn_device *device, int block, const char *density, int6
     char text[2048];
     bn_case *c;
     bn_sim *sim;
-    snprintf(text, sizeof text, series_case, folder, folder, block == 1 ? "block = 1" : "method = \"exact\"");
+    snprintf(text, sizeof text, series_case, test_folder, test_folder, block == 1 ? "block = 1" : "method = \"exact\"");
     OK(bn_case_parse(ctx, "test.toml", text, (const char *const[]){ density }, 1, &c));
     OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
     while (!bn_sim_done(sim))
@@ -326,10 +299,10 @@ START_TEST(densities_change_in_time)
     static int64_t host[3 * 1024], other[3 * 1024];
     float values[POINTS] = { 0 };
     bn_device *device;
-    OK(bn_tiff_write(ctx, path("empty.tif"), n, values, NULL));
+    OK(bn_tiff_write(ctx, in_folder("empty.tif"), n, values, NULL));
     for (int i = 0; i < POINTS; i++)
         values[i] = 0.0625f;
-    OK(bn_tiff_write(ctx, path("full.tif"), n, values, NULL));
+    OK(bn_tiff_write(ctx, in_folder("full.tif"), n, values, NULL));
     check_series(NULL, 0, "solver.density=automatic", other);
     check_series(NULL, 1, "solver.density=slabs", host);
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0); /* a CPU as two devices */
@@ -353,7 +326,7 @@ static const char long_case[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"
 static bn_status resume(const char *more, bn_case **c, bn_sim **sim, bn_device *device)
 {
     char text[300];
-    snprintf(text, sizeof text, "case.resume=%s", path("saved"));
+    snprintf(text, sizeof text, "case.resume=%s", in_folder("saved"));
     const char *overrides[] = { text, more };
     *sim = NULL;
     BN_TRY(bn_case_parse(ctx, "test.toml", long_case, overrides, more ? 2 : 1, c));
@@ -382,7 +355,7 @@ static void check_resumed(bn_device *device)
     OK(bn_sim_create(ctx, d, &(bn_sim_desc){ .device = device }, &first));
     for (int i = 0; i < 5; i++)
         OK(bn_sim_step(first));
-    OK(bn_sim_save(first, path("saved")));
+    OK(bn_sim_save(first, in_folder("saved")));
     OK(resume("stop.steps=1000", &e, &second, device));
     ck_assert_int_eq((int)bn_sim_now(second).step, 5);
     while (!bn_sim_done(second))
@@ -415,7 +388,7 @@ START_TEST(wrong_checkpoints_are_refused)
     OK(bn_case_parse(ctx, "test.toml", long_case, NULL, 0, &c));
     OK(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim));
     OK(bn_sim_step(sim));
-    OK(bn_sim_save(sim, path("saved")));
+    OK(bn_sim_save(sim, in_folder("saved")));
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
     ck_assert_int_eq(resume("case.seed=2", &c, &sim, NULL), BN_CASE);
@@ -432,7 +405,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, formats_give_the_same_photons);
     tcase_add_test(tests, files_are_read_as_they_were_written);
     tcase_add_test(tests, bad_files_are_refused);

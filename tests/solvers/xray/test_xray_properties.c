@@ -294,17 +294,6 @@ END_TEST
 
 /* --- what the results say --- */
 
-static const bn_column *table(const run *r, const char *name, size_t *rows)
-{
-    const bn_column *columns;
-    size_t count;
-    for (size_t i = 0; i < bn_results_tables(bn_sim_results(r->sim)); i++)
-        if (strcmp(bn_results_table_at(bn_sim_results(r->sim), i, &columns, &count, rows), name) == 0)
-            return columns;
-    ck_abort_msg("no table %s", name);
-    return NULL;
-}
-
 /* Mean of exp(-i q y) over light on [from, to] that is scattered in layers of depth t from x = start on; a = k (1 - u)
  * per length. */
 static double complex zone(double from, double to, double q, double start, double length, double t, double a)
@@ -365,7 +354,7 @@ START_TEST(closed_forms_are_the_fourier_picture)
         run r = RUN(text, NULL, i == 3 ? "density.cells=[1,120,8]" : "density.cells=[1,128,8]", rows[i][0], rows[i][1],
                     rows[i][2]);
         size_t count;
-        const bn_column *cut = table(&r, "cut", &count);
+        const bn_column *cut = table(&r, "cut", NULL, &count);
         ck_assert(count == 256);
         near(cut[2].values[128], 1, 1e-12, "straight ahead");
         near(cut[0].values[200], 72 * 1.9e-4, 1e-12, "angle");
@@ -383,7 +372,7 @@ START_TEST(rings_and_logarithms_are_of_the_picture)
     run e = RUN(slab, NULL, "solver.estimator=expected", "solver.samples=100");
     double *intensity = field(&r, "intensity", NULL), *hits = field(&r, "photons", NULL);
     size_t rows;
-    const bn_column *rings = table(&r, "rings", &rows);
+    const bn_column *rings = table(&r, "rings", NULL, &rows);
     ck_assert(rows == 12);
     for (size_t ring = 0; ring < rows; ring++) {
         double mean = 0, squares = 0, photons = 0;

@@ -53,7 +53,7 @@ static bn_status init(bn_sim *sim, void *state)
     heat *s = state;
     s->T = bn_sim_field(sim, "T");
     s->next = bn_sim_field(sim, "T_next");
-    return bn_field_fill(s->T, 0, hot_spot, bn_domain_grid(bn_sim_domain(sim)));
+    return bn_field_fill(s->T, hot_spot, bn_domain_grid(bn_sim_domain(sim)));
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)

@@ -1,0 +1,20 @@
+/* linear_references.h: the references of linear solvers in both precisions; src/numerics/linear_reference.h shows one
+ * at a time. */
+#ifndef BN_TEST_LINEAR_REFERENCES_H
+#define BN_TEST_LINEAR_REFERENCES_H
+
+#include "numerics/linear.h"
+
+typedef struct bn_linear_reference bn_linear_reference;
+bn_status bn_linear_reference_create_single(bn_context *, const bn_linear_desc *, bn_linear_reference **);
+bn_status bn_linear_reference_create_double(bn_context *, const bn_linear_desc *, bn_linear_reference **);
+void bn_linear_reference_destroy_single(bn_linear_reference **);
+void bn_linear_reference_destroy_double(bn_linear_reference **);
+bn_status bn_linear_reference_solve_single(bn_linear_reference *, float *, const float *, const bn_cg_target *,
+                                           bn_cg_report *);
+bn_status bn_linear_reference_solve_double(bn_linear_reference *, double *, const double *, const bn_cg_target *,
+                                           bn_cg_report *);
+void bn_linear_reference_solve_two_single(bn_linear_reference *, bn_linear_reference *, float *, float *, const float *,
+                                          const float *);
+
+#endif
