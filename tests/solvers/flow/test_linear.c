@@ -295,7 +295,7 @@ START_TEST(the_direct_solver_knows_what_it_can_not_do)
     const char *why = NULL;
     for (int i = 0; i < MATRICES; i++) {
         uint8_t *bits = bits_of(&matrices[i]);
-        const bn_stencil s = { matrices[i].nx, matrices[i].ny, matrices[i].mass, matrices[i].kx, matrices[i].ky, bits };
+        const bn_stencil s = { matrices[i].nx, matrices[i].ny, matrices[i].mass, matrices[i].kx, matrices[i].ky, bits, NULL };
         const bool good = bn_spectral_suits(&s, 4, &why);
         ck_assert_msg(good == (matrices[i].obstacle == NOTHING), "matrix %d", i);
         ck_assert_msg(good ? why == NULL : strstr(why, "obstacles") != NULL, "%s", why ? why : "no reason");
@@ -304,11 +304,11 @@ START_TEST(the_direct_solver_knows_what_it_can_not_do)
     const matrix longer = { 8193, 9, 0, 1, 1, { false }, NOTHING },
                  free_all = { 9, 9, 0, 1, 1, { true, true, true, true }, NOTHING };
     uint8_t *bits = bits_of(&longer);
-    const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits };
+    const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits, NULL };
     ck_assert(!bn_spectral_suits(&s, 4, &why) && strstr(why, "local memory"));
     free(bits);
     bits = bits_of(&free_all);
-    const bn_stencil t = { 9, 9, 0, 1, 1, bits };
+    const bn_stencil t = { 9, 9, 0, 1, 1, bits, NULL };
     ck_assert(!bn_spectral_suits(&t, 4, &why) && strstr(why, "singular"));
     free(bits);
 }
