@@ -50,6 +50,7 @@ typedef struct bn_sim_field_info {
     bool state;           /* steps go on from it: it can be written */
     bool pairs;           /* complex numbers: real and imaginary part stand side by side */
     bool hexagons;        /* every odd row stands half a cell further along x */
+    const double *place[3]; /* of all points along a dimension whose spacings differ [m]; NULL: they are `h` apart */
 } bn_sim_field_info;
 
 /* Part of a field, and how its values lie in the caller's memory. Zeroed: all of it, in C order: along x side by side,
