@@ -310,7 +310,9 @@ static bn_status plan_needs(const flow *s, bn_plan *p)
         if (d->method != BN_LINEAR_SPECTRAL)
             BN_TRY(bn_plan_needs(p, methods[d->method]));
     }
-    return s->config.widths ? bn_plan_needs(p, "stretched grid") : BN_OK;
+    return !s->config.widths ? BN_OK
+           : s->newton.on    ? bn_plan_needs(p, "Newton's method on a stretched grid")
+                             : bn_plan_needs(p, "stretched grid");
 }
 
 static bn_status plan_fields(const flow *s, bn_plan *p)
@@ -455,7 +457,10 @@ static bn_status plan_notes(const flow *s, bn_plan *p)
     BN_TRY(bn_plan_note(p, "wall relaxation", s->k.theta, ""));
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         if (s->systems.bits[i] && !(s->newton.on && i == FLOW_OMEGA))
-            BN_TRY(bn_plan_choice(p, s->systems.desc[i].name, methods[s->systems.desc[i].method]));
+            BN_TRY(bn_plan_choice(p, s->systems.desc[i].name,
+                                  s->config.widths && s->systems.desc[i].method == BN_LINEAR_SPECTRAL
+                                      ? "direct, by eigenvectors"
+                                      : methods[s->systems.desc[i].method]));
     if (s->config.steady > 0)
         bn_plan_wants_convergence(
             p, s->config.steady,

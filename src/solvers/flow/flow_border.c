@@ -94,12 +94,12 @@ bn_status flow_plan_moving(bn_plan *plan, flow *s)
                 psi[k] = flow_along(s, s->border.psi, side)[m - 1 + k];
                 psi_tt += (k == 1 ? -2 : 1) * psi[k] / (along * along);
             }
-            double U_tt = (U[0] - 2 * U[1] + U[2]) / (along * along);
-            if (s->config.widths) {
+            const double U_tt = !s->config.woods    ? 0
+                                : s->config.widths ? second_along(s, side, m, U)
+                                                   : (U[0] - 2 * U[1] + U[2]) / (along * along);
+            if (s->config.widths)
                 psi_tt = second_along(s, side, m, psi);
-                U_tt = second_along(s, side, m, U);
-            }
-            const double lid = sign * ((s->config.woods ? 0.5 : 0) * across * U_tt - wall / across * U[1]);
+            const double lid = sign * (0.5 * across * U_tt - wall / across * U[1]);
             s->border.moving[(size_t)side * longer + m] = lid - 0.5 * wall * psi_tt;
         }
     return BN_OK;

@@ -128,8 +128,8 @@ static inline size_t inner(const flow *s, size_t at, int side)
 static inline real convective_outflow(const flow *s, size_t at, int side, real u, real v)
 {
     const real out = side == FLOW_LEFT ? -u : side == FLOW_RIGHT ? u : side == FLOW_BOTTOM ? -v : v;
-    const real c = beside(s, at, side, side < FLOW_BOTTOM ? constants_of(s)->courant_x : constants_of(s)->courant_y) *
-                   out;
+    const real mean = side < FLOW_BOTTOM ? constants_of(s)->courant_x : constants_of(s)->courant_y;
+    const real c = beside(s, at, side, mean) * out;
     return c > 1 ? 1 : c > 0 ? c : 0;
 }
 

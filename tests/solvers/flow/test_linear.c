@@ -49,6 +49,7 @@ typedef struct matrix {
     double mass, kx, ky;
     bool free[4];
     obstacle obstacle;
+    bool stretched;
 } matrix;
 
 static bool solid(const matrix *m, uint32_t i, uint32_t j)
@@ -76,6 +77,25 @@ static uint8_t *bits_of(const matrix *m)
     free(unknown);
     free(cell);
     return bits;
+}
+
+/* Cells that grow threefold from the ends to the middle, over their mean; NULL: all alike. To be freed. */
+static double *widths_of(const matrix *m)
+{
+    if (!m->stretched)
+        return NULL;
+    double *widths = calloc((size_t)m->nx + m->ny, sizeof *widths), *at = widths;
+    ck_assert_ptr_nonnull(widths);
+    for (int dim = 0; dim < 2; dim++) {
+        const uint32_t cells = (dim ? m->ny : m->nx) - 1;
+        double sum = 0;
+        for (uint32_t c = 0; c < cells; c++)
+            sum += at[c] = 2 - cos(2 * 3.14159265358979323846 * (c + 0.5) / cells);
+        for (uint32_t c = 0; c < cells; c++)
+            at[c] *= cells / sum;
+        at += cells;
+    }
+    return widths;
 }
 
 /* A random number from -1 to 1, always the same ones. */
@@ -157,6 +177,14 @@ static answer solve_by_reference(const bn_linear_desc *desc, const double *b, bn
     return a;
 }
 
+/* The control volume of a node of a rectangle on a stretched grid. */
+static double area_at(const bn_stencil *s, uint32_t i, uint32_t j)
+{
+    const double *x = s->widths, *y = x + s->nx - 1;
+    return 0.25 * ((i > 0 ? x[i - 1] : 0) + (i + 1 < s->nx ? x[i] : 0)) *
+           ((j > 0 ? y[j - 1] : 0) + (j + 1 < s->ny ? y[j] : 0));
+}
+
 /* |b - A x| / |b| in double, and in *rounding the u (|A| |x| + |b|) / |b| that rounding x to a precision may cost. */
 static double residual(const bn_stencil *s, const double *x, const double *b, double u, double *rounding)
 {
@@ -167,10 +195,16 @@ static double residual(const bn_stencil *s, const double *x, const double *b, do
     for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
         if (!s->bits[at])
             continue;
-        double r = b[at] - diagonal[s->bits[at] & BN_CELLS] * x[at];
-        for (int d = 0; d < 4; d++)
-            if (bn_stencil_entry(s, s->bits[at], d) != 0)
-                r -= bn_stencil_entry(s, s->bits[at], d) * x[(size_t)((long)at + step[d])];
+        const uint32_t i = (uint32_t)(at % s->nx), j = (uint32_t)(at / s->nx);
+        double own = s->widths ? s->mass * area_at(s, i, j) : diagonal[s->bits[at] & BN_CELLS], r = b[at];
+        for (int d = 0; d < 4; d++) {
+            const double face = bn_stencil_coupling(s, s->bits[at], d, i, j);
+            if (s->widths)
+                own += face;
+            if (s->bits[at] & BN_LINK_WEST << d)
+                r += face * x[(size_t)((long)at + step[d])];
+        }
+        r -= own * x[at];
         rr += r * r;
         bb += b[at] * b[at];
         xx += x[at] * x[at];
@@ -197,12 +231,12 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
     static const size_t groups[][3] = { { 0, 0, 0 }, { 7, 1, 1 } };
     uint8_t *bits = bits_of(m);
     const size_t points = (size_t)m->nx * m->ny;
-    double *b = calloc(points, sizeof *b);
+    double *b = calloc(points, sizeof *b), *widths = widths_of(m);
     ck_assert_ptr_nonnull(b);
     for (size_t at = 0; at < points; at++)
         b[at] = bits[at] ? (double)(float)(1 + noise(at)) : 0;
     const bn_linear_desc desc = { .name = "the test's system",
-                                  .stencil = { m->nx, m->ny, m->mass, m->kx, m->ky, bits },
+                                  .stencil = { m->nx, m->ny, m->mass, m->kx, m->ky, bits, widths },
                                   .method = method };
     unsigned iterations = 0;
     for (int p = 0; p < (bn_device_describe(device)->fp64 && how != SINGLE_ONLY ? 2 : 1); p++) {
@@ -229,6 +263,7 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
     }
     free(bits);
     free(b);
+    free(widths);
     return iterations;
 }
 
@@ -264,6 +299,21 @@ START_TEST(direct_solutions_equal_the_reference)
 }
 END_TEST
 
+START_TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
+{
+    static const matrix grids[] = {
+        { 33, 29, 0, 1024, 784, { false }, NOTHING, true },
+        { 40, 21, 0, 3, 1, { true, false, true, true }, NOTHING, true },
+        { 300, 37, 1, 3, 0.7, { true, true, false, false }, NOTHING, true },
+        { 33, 17, 1, 50, 20, { true, true, true, true }, NOTHING, true },
+    };
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        check(&grids[i], BN_LINEAR_SPECTRAL, i == 1 ? ALL_GROUPS : BOTH_PRECISIONS);
+        check(&grids[i], BN_LINEAR_CG, i == 1 ? ALL_GROUPS : SINGLE_ONLY);
+    }
+}
+END_TEST
+
 START_TEST(multigrid_equals_the_reference)
 {
     check(&matrices[2], BN_LINEAR_MULTIGRID, SINGLE_ONLY);
@@ -295,7 +345,8 @@ START_TEST(the_direct_solver_knows_what_it_can_not_do)
     const char *why = NULL;
     for (int i = 0; i < MATRICES; i++) {
         uint8_t *bits = bits_of(&matrices[i]);
-        const bn_stencil s = { matrices[i].nx, matrices[i].ny, matrices[i].mass, matrices[i].kx, matrices[i].ky, bits, NULL };
+        const matrix *m = &matrices[i];
+        const bn_stencil s = { m->nx, m->ny, m->mass, m->kx, m->ky, bits, NULL };
         const bool good = bn_spectral_suits(&s, 4, &why);
         ck_assert_msg(good == (matrices[i].obstacle == NOTHING), "matrix %d", i);
         ck_assert_msg(good ? why == NULL : strstr(why, "obstacles") != NULL, "%s", why ? why : "no reason");
@@ -439,6 +490,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, plain_iterations_equal_the_reference);
     tcase_add_test(tests, direct_solutions_equal_the_reference);
     tcase_add_test(tests, two_systems_are_solved_with_one_transform_forward);
+    tcase_add_test(tests, stretched_grids_are_solved_by_eigenvectors_and_iterations);
     tcase_add_test(tests, multigrid_equals_the_reference);
     tcase_add_test(tests, multigrid_on_boxes_and_in_groups);
     tcase_add_test(tests, multigrid_takes_few_cycles_on_any_grid);
