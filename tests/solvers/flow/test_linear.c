@@ -43,13 +43,12 @@ static void close_device(void)
 }
 
 /* free: whether the left, right, bottom, top border is mirrored (its nodes are unknowns). */
-typedef enum obstacle { NOTHING, ISLAND, BUMP } obstacle;
+typedef enum obstacle { NOTHING, ISLAND, BUMP, STRETCHED } obstacle; /* the last one: none, but on a stretched grid */
 typedef struct matrix {
     uint32_t nx, ny;
     double mass, kx, ky;
     bool free[4];
     obstacle obstacle;
-    bool stretched;
 } matrix;
 
 static bool solid(const matrix *m, uint32_t i, uint32_t j)
@@ -82,7 +81,7 @@ static uint8_t *bits_of(const matrix *m)
 /* Cells that grow threefold from the ends to the middle, over their mean; NULL: all alike. To be freed. */
 static double *widths_of(const matrix *m)
 {
-    if (!m->stretched)
+    if (m->obstacle != STRETCHED)
         return NULL;
     double *widths = calloc((size_t)m->nx + m->ny, sizeof *widths), *at = widths;
     ck_assert_ptr_nonnull(widths);
@@ -302,10 +301,10 @@ END_TEST
 START_TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
 {
     static const matrix grids[] = {
-        { 33, 29, 0, 1024, 784, { false }, NOTHING, true },
-        { 40, 21, 0, 3, 1, { true, false, true, true }, NOTHING, true },
-        { 300, 37, 1, 3, 0.7, { true, true, false, false }, NOTHING, true },
-        { 33, 17, 1, 50, 20, { true, true, true, true }, NOTHING, true },
+        { 33, 29, 0, 1024, 784, { false }, STRETCHED },
+        { 40, 21, 0, 3, 1, { true, false, true, true }, STRETCHED },
+        { 300, 37, 1, 3, 0.7, { true, true, false, false }, STRETCHED },
+        { 33, 17, 1, 50, 20, { true, true, true, true }, STRETCHED },
     };
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         check(&grids[i], BN_LINEAR_SPECTRAL, i == 1 ? ALL_GROUPS : BOTH_PRECISIONS);
@@ -407,13 +406,14 @@ static void check_two(const matrix *m, int boxes)
     uint8_t *bits = bits_of(m);
     const size_t points = (size_t)m->nx * m->ny;
     double *b = calloc(4 * points, sizeof *b), *x = b + points, *y = x + points, *area_x = y + points, rounding;
+    double *widths = widths_of(m);
     float *single = calloc(4 * points, sizeof *single);
     ck_assert(b && single);
     for (size_t at = 0; at < points; at++)
         single[at] = (float)(b[at] = bits[at] ? (double)(float)(1 + noise(at)) : 0);
     const bn_linear_desc desc[2] = {
-        { "A", { m->nx, m->ny, 1, 0.3 * m->kx, 0.3 * m->ky, bits }, BN_LINEAR_SPECTRAL, true },
-        { "B", { m->nx, m->ny, 0, m->kx, m->ky, bits }, BN_LINEAR_SPECTRAL, true },
+        { "A", { m->nx, m->ny, 1, 0.3 * m->kx, 0.3 * m->ky, bits, widths }, BN_LINEAR_SPECTRAL, true },
+        { "B", { m->nx, m->ny, 0, m->kx, m->ky, bits, widths }, BN_LINEAR_SPECTRAL, true },
     };
     bn_linear_reference *reference[2];
     for (int i = 0; i < 2; i++)
@@ -425,7 +425,9 @@ static void check_two(const matrix *m, int boxes)
         const unsigned cells = bits[at] & BN_CELLS;
         ck_assert_msg(x[at] == (double)single[points + at] && y[at] == (double)single[2 * points + at],
                       "%u x %u in %d boxes: other bits at %zu", m->nx, m->ny, boxes, at);
-        area_x[at] = 0.25 * ((cells & 1) + (cells >> 1 & 1) + (cells >> 2 & 1) + (cells >> 3)) * x[at];
+        area_x[at] = (widths ? area_at(&desc[0].stencil, (uint32_t)(at % m->nx), (uint32_t)(at / m->nx))
+                             : 0.25 * ((cells & 1) + (cells >> 1 & 1) + (cells >> 2 & 1) + (cells >> 3))) *
+                     x[at];
     }
     const double left_x = residual(&desc[0].stencil, x, b, 0x1p-24, &rounding), most_x = 6 * rounding;
     const double left_y = residual(&desc[1].stencil, y, area_x, 0x1p-24, &rounding), most_y = 6 * rounding;
@@ -435,6 +437,7 @@ static void check_two(const matrix *m, int boxes)
         bn_linear_reference_destroy_single(&reference[i]);
     free(bits);
     free(b);
+    free(widths);
     free(single);
 }
 
@@ -442,6 +445,7 @@ START_TEST(two_systems_are_solved_with_one_transform_forward)
 {
     check_two(&matrices[0], 1);
     check_two(&matrices[2], 3); /* a mirrored side, whose nodes have half an area */
+    check_two(&(matrix){ 40, 21, 0, 3, 1, { true, false, true, true }, STRETCHED }, 1);
     check_two(&matrices[7], 1); /* of mixed ends, and no power of two */
 }
 END_TEST

@@ -89,7 +89,7 @@ START_TEST(heat_of_an_insulated_box_is_kept)
         mean[k] = result(&r, "temperature_mean");
         end_run(&r);
     }
-    near(mean[1], mean[0], 1e-13, "temperature_mean");
+    near(mean[1], mean[0], 1e-11, "temperature_mean");
     near(mean[0], 2, 1e-9, "temperature_mean");
 }
 END_TEST
