@@ -31,7 +31,7 @@
 #define convective_outflow(side, u, v) convective_outflow(side, u, v, axes, i, j)
 #define advect_heat(i, j, T, psi, c, n, s, rhs, to) advect_heat(i, j, T, psi, c, n, s, rhs, to, axes)
 #define advect_vorticity(i, j, w, psi, c, T, n, s, rhs, to) advect_vorticity(i, j, w, psi, c, T, n, s, rhs, to, axes)
-#define wall_vorticity(i, j, psi, f, T, m, at, n, w, u, v, r) wall_vorticity(i, j, psi, f, T, m, at, n, w, u, v, r, axes)
+#define wall_vorticity(i, j, p, f, T, m, at, n, w, u, v, r) wall_vorticity(i, j, p, f, T, m, at, n, w, u, v, r, axes)
 #define velocity_of(psi, at, n, u, v) velocity_of(psi, at, n, u, v, axes, i, j)
 #define vorticity_change(w, psi, T, c, at, n, u, v, m, k) vorticity_change(w, psi, T, c, at, n, u, v, m, k, axes, i, j)
 #define heat_change(T, psi, at, n, s, x, y, u, v, k) heat_change(T, psi, at, n, s, x, y, u, v, k, axes, i, j)

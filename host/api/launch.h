@@ -11,8 +11,8 @@
  * transpose.h. */
 typedef struct bn_argument_kind bn_argument_kind;
 extern const bn_argument_kind bn_argument_real, bn_argument_word, bn_argument_read, bn_argument_image,
-    bn_argument_write, bn_argument_update, bn_argument_array, bn_argument_array_if_any, bn_argument_counters, bn_argument_partials,
-    bn_argument_totals, bn_argument_scalars;
+    bn_argument_write, bn_argument_update, bn_argument_array, bn_argument_array_if_any, bn_argument_counters,
+    bn_argument_partials, bn_argument_totals, bn_argument_scalars;
 
 typedef struct bn_arg {
     const bn_argument_kind *kind;

@@ -178,8 +178,7 @@ static double value_at(const bn_vtk_image *image, const double *values, const do
     const double row = (x[1] - place(image, 1, 0)) / image->h[1];
     for (int d = 0; d < 3; d++) {
         const double shift = image->hexagons && d == 0 && fmod(round(row), 2) > 0.5 ? 0.5 : 0;
-        const double at = d < image->dims ? number_at(image, d, x[d]) - shift : 0,
-                     last = image->n[d] - 1.0;
+        const double at = d < image->dims ? number_at(image, d, x[d]) - shift : 0, last = image->n[d] - 1.0;
         if (!(at >= -0.5 - 1e-9 && at <= last + 0.5 + 1e-9) || (image->nodes && !(at >= -1e-9 && at <= last + 1e-9)))
             return (double)NAN;
         const double within = image->hexagons ? round(at) : at;

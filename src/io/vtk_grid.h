@@ -20,7 +20,7 @@ typedef struct bn_vtk_grid {
     double origin[3], h[3];
     size_t tuples[2]; /* cells, points */
     bn_vtk_arrays data[2];
-    bool uneven;          /* its places along each axis are `line` */
+    bool uneven; /* its places along each axis are `line` */
     bn_vtk_array line[3];
     bn_vtk_array places, corners,
         ends; /* of a mesh: the points, the points of all cells, where each cell's end in that list */

@@ -2,7 +2,8 @@
  * by HDF5: what other programs hand over are .vti, .vtu and .vtk. So the formats are read here, in all encodings that
  * VTK's own writers make (text; base64 inline and appended; raw appended; plain or in zlib blocks; heads of 32 and 64
  * bits; both byte orders; all types of numbers), as far as they hold what an image can be made of: ImageData, data of
- * the points of a RectilinearGrid, and meshes whose cells fill a lattice. LZ4 and LZMA are refused by name. tests/data/vtk has files that VTK wrote. */
+ * the points of a RectilinearGrid, and meshes whose cells fill a lattice. LZ4 and LZMA are refused by name.
+ * tests/data/vtk has files that VTK wrote. */
 #include "io/vtk_grid.h"
 
 #include "io/file.h"

@@ -1,7 +1,7 @@
-/* vtk_write.c: VTK XML ImageData, grids on lines and collections. Values are cut into blocks, each compressed by zlib; all compressed
- * blocks of an array make one base64 text behind a base64 text of their sizes (the layout that vtkXMLDataParser reads;
- * raw appended data is not XML and newer VTK refuses it). The sizes are known last, so their place is kept free and
- * filled in afterwards. */
+/* vtk_write.c: VTK XML ImageData, grids on lines and collections. Values are cut into blocks, each compressed by zlib;
+ * all compressed blocks of an array make one base64 text behind a base64 text of their sizes (the layout that
+ * vtkXMLDataParser reads; raw appended data is not XML and newer VTK refuses it). The sizes are known last, so their
+ * place is kept free and filled in afterwards. */
 #include "io/vtk_layout.h"
 
 #include "api/parallel_rows.h"
@@ -434,8 +434,8 @@ static bn_status write_coordinates(vtk_writer *w, const bn_vtk_image *image)
             at[i] = image->place[d]   ? image->place[d][first + i]
                     : d < image->dims ? image->origin[d] + (first + i) * image->h[d]
                                       : 0;
-        const bn_status st = write_array(w, &(bn_vtk_array){ (const char *[]){ "x", "y", "z" }[d], "m", "Float64", 1, at },
-                                         n * sizeof *at);
+        const bn_status st = write_array(
+            w, &(bn_vtk_array){ (const char *[]){ "x", "y", "z" }[d], "m", "Float64", 1, at }, n * sizeof *at);
         free(at);
         BN_TRY(st);
     }

@@ -1,6 +1,6 @@
 /* vtk_xml.c: reads VTK's XML files: ImageData and RectilinearGrid with any number of pieces, PImageData and
- * PRectilinearGrid with the files of their pieces, UnstructuredGrid of one piece. Tags that do not matter for values are passed over. What stands behind <AppendedData>
- * is not XML: the parser gets the file up to there. */
+ * PRectilinearGrid with the files of their pieces, UnstructuredGrid of one piece. Tags that do not matter for values
+ * are passed over. What stands behind <AppendedData> is not XML: the parser gets the file up to there. */
 #include "io/vtk_grid.h"
 
 #include "io/decimal.h"
@@ -109,7 +109,8 @@ static void start_file(vtk_reader *r, const char **attributes)
     r->grid->mesh = strcmp(type, "UnstructuredGrid") == 0;
     if (!r->listing && !r->grid->mesh && !r->grid->uneven && strcmp(type, "ImageData") != 0)
         fail(r, BN_IO,
-             "type is \"%.40s\"; ImageData, RectilinearGrid, both with P in front, and UnstructuredGrid are read", type);
+             "type is \"%.40s\"; ImageData, RectilinearGrid, both with P in front, and UnstructuredGrid are read",
+             type);
     if (r->listing && !r->pieces_in_files)
         fail(r, BN_IO, "a list of pieces among the pieces");
     if (strcmp(order, "LittleEndian") != 0 && strcmp(order, "BigEndian") != 0)

@@ -6,8 +6,8 @@
 #include "numerics/real.h"
 #include "numerics/stencil.h"
 
-/* Around a node, along x and y: widths of the cells below and above it over their mean, the inverses, and the inverse of
- * the mean of both. */
+/* Around a node, along x and y: widths of the cells below and above it over their mean, the inverses, and the inverse
+ * of the mean of both. */
 typedef struct bn_spacings_at {
     real width[2][2], per_width[2][2], per_node[2];
 } bn_spacings_at;

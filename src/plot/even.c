@@ -52,7 +52,8 @@ double *bn_even_values(const double *values, const double *const place[2], uint3
                 const double sx = share[i], sy = share[to[0] + j];
                 const double *low = values + (size_t)below[to[0] + j] * from[0] + below[i],
                              *high = sy > 0 ? low + from[0] : low;
-                out[j * to[0] + i] = mix(mix(low[0], sx > 0 ? low[1] : 0, sx), mix(high[0], sx > 0 ? high[1] : 0, sx), sy);
+                out[j * to[0] + i] = mix(mix(low[0], sx > 0 ? low[1] : 0, sx), mix(high[0], sx > 0 ? high[1] : 0, sx),
+                                         sy);
             }
         n[0] = to[0];
         n[1] = to[1];

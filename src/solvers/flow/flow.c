@@ -40,8 +40,8 @@ static const bn_key schema[] = {
     { .name = "grid.size", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 1, .max = 1e6, .above = true,
       .help = "width and height of the rectangle" },
     { .name = "grid.stretch", .type = BN_KEY_REAL, .count = 2, .def = 0, .min = 0, .max = 4,
-      .help = "b along x and y of nodes that gather at the sides, at tanh(b (2 i / (n - 1) - 1)) / tanh(b) between -1 and "
-              "1; 0: equal spacings" },
+      .help = "b along x and y of nodes that gather at the sides, at tanh(b (2 i / (n - 1) - 1)) / tanh(b) between -1 "
+              "and 1; 0: equal spacings" },
     { .name = "fluid.viscosity", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 0.01, .max = 1e6, .above = true,
       .help = "kinematic viscosity" },
     { .name = "fluid.diffusivity", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 0, .min = 0, .max = 1e6,

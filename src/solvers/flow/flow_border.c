@@ -94,7 +94,7 @@ bn_status flow_plan_moving(bn_plan *plan, flow *s)
                 psi[k] = flow_along(s, s->border.psi, side)[m - 1 + k];
                 psi_tt += (k == 1 ? -2 : 1) * psi[k] / (along * along);
             }
-            const double U_tt = !s->config.woods    ? 0
+            const double U_tt = !s->config.woods   ? 0
                                 : s->config.widths ? second_along(s, side, m, U)
                                                    : (U[0] - 2 * U[1] + U[2]) / (along * along);
             if (s->config.widths)
@@ -194,7 +194,7 @@ static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_syst
         if (system != FLOW_PSI && !s->newton.on && (double)s->config.nx * s->config.ny > FLOW_SMALL_GRID &&
             fmax(s->systems.desc[system].stencil.kx, s->systems.desc[system].stencil.ky) < 0.1)
             return BN_LINEAR_CG;
-        return suits                                                                ? BN_LINEAR_SPECTRAL
+        return suits                                                       ? BN_LINEAR_SPECTRAL
                : (system == FLOW_PSI || s->newton.on) && !s->config.widths ? BN_LINEAR_MULTIGRID
                                                                            : BN_LINEAR_CG;
     }

@@ -91,7 +91,8 @@ static bn_status measure_vortex(const flow *s, bn_results *results)
     return bn_result(results, "psi_max_y", flow_place(s, 1, cj + dy));
 }
 
-/* Extremum of a profile along x (0) or y (1) (sign -1: minimum, +1: maximum), between nodes by a parabola; at an end the node itself. */
+/* Extremum of a profile along x (0) or y (1) (sign -1: minimum, +1: maximum), between nodes by a parabola; at an end
+ * the node itself. */
 static void extremum(const flow *s, int dim, const double *f, double sign, double *value, double *place)
 {
     const size_t n = dim ? s->config.ny : s->config.nx;
@@ -146,8 +147,10 @@ static bn_status measure_profiles(const flow *s, bn_results *results, double *sc
         BN_TRY(bn_result_table(
             results, column ? "centreline-u" : "centreline-v",
             (const bn_column[]){ { column ? "y" : "x", "m", place }, { column ? "u" : "v", "m s-1", profile } }, 2, n));
-        BN_TRY(put_extremum(s, results, column ? "u_min" : "v_min", column ? "u_min_y" : "v_min_x", column, profile, -1));
-        BN_TRY(put_extremum(s, results, column ? "u_max" : "v_max", column ? "u_max_y" : "v_max_x", column, profile, 1));
+        BN_TRY(
+            put_extremum(s, results, column ? "u_min" : "v_min", column ? "u_min_y" : "v_min_x", column, profile, -1));
+        BN_TRY(
+            put_extremum(s, results, column ? "u_max" : "v_max", column ? "u_max_y" : "v_max_x", column, profile, 1));
     }
     return BN_OK;
 }

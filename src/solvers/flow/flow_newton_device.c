@@ -86,9 +86,9 @@ void flow_newton_teardown(flow *s)
 static bn_status solve_psi(bn_sim *sim, flow *s)
 {
     (void)sim;
-    BN_TRY(BN_RUN(s->device.poisson_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 0), BN_READ(s->fields.psi, 1),
-                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_UPDATE(s->fields.before),
-                  BN_WRITE(s->fields.rhs)));
+    BN_TRY(BN_RUN(s->device.poisson_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 0),
+                  BN_READ(s->fields.psi, 1), BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0),
+                  BN_UPDATE(s->fields.before), BN_WRITE(s->fields.rhs)));
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], s->fields.before, s->fields.rhs, &s->systems.target[FLOW_PSI]));
     bn_field_swap(s->fields.psi, s->fields.before);
     if (s->border.bodies == 0)
@@ -131,7 +131,8 @@ static bn_status precondition(flow *s, int k)
                   BN_ARRAY(w->wall_table), BN_I32V(k), BN_REALV(1 / nu_x), BN_REALV(1 / nu_y),
                   BN_REALV(FLOW_NEWTON_BODY / (nu_x > nu_y ? nu_x : nu_y)), BN_WRITE(w->d_omega), BN_WRITE(d_psi)));
     if (s->config.a > 0) {
-        BN_TRY(BN_RUN(w->heat_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_I32V(k),
+        BN_TRY(BN_RUN(w->heat_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0),
+                      BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_I32V(k),
                       BN_REALV(c->per_h2_x / (c->a_x * w->scale * w->weight)), BN_WRITE(rhs), BN_WRITE(w->d_heat)));
         BN_TRY(bn_linear_solve(s->systems.solver[FLOW_HEAT], w->d_heat, rhs, &s->systems.target[FLOW_HEAT]));
     }
@@ -144,8 +145,8 @@ static bn_status precondition(flow *s, int k)
         return bn_linear_check(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]);
     }
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]));
-    BN_TRY(BN_RUN(w->poisson, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->d_omega, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_WRITE(d_psi),
-                  BN_WRITE(rhs)));
+    BN_TRY(BN_RUN(w->poisson, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->d_omega, 0),
+                  BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_WRITE(d_psi), BN_WRITE(rhs)));
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], d_psi, rhs, &s->systems.target[FLOW_PSI]));
     return s->border.bodies > 0 ? flow_step_bodies(s, d_psi, w->d_omega, w->d_heat) : BN_OK;
 }

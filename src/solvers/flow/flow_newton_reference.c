@@ -202,8 +202,8 @@ static void vorticity_source(const flow *s, const real *x, const real *d_omega, 
             continue;
         if (n & FLOW_NODE_OUTFLOW) {
             const real out = convective_outflow(s, at, side, u[at], v[at]);
-            value = beside(s, at, side,
-                           beside(s, at, side, side < FLOW_BOTTOM ? 2 * k->per_h2_x : 2 * k->per_h2_y)) * (value / (out > 0 ? out : 1));
+            value = beside(s, at, side, beside(s, at, side, side < FLOW_BOTTOM ? 2 * k->per_h2_x : 2 * k->per_h2_y)) *
+                    (value / (out > 0 ? out : 1));
         } else {
             if (d_heat)
                 value = value - (k->dt * k->buoyancy) * (per_2(s, at, 0) * (d_heat[at + 1] - d_heat[at - 1]));
@@ -275,7 +275,9 @@ static void jacobian(const flow *s, real *out)
         else if ((n & FLOW_NODE_OUTFLOW) && !(left > 0))
             change = -d_omega[at];
         const real out_of = side == FLOW_LEFT ? -d.u : side == FLOW_RIGHT ? d.u : side == FLOW_BOTTOM ? -d.v : d.v;
-        const real d_left = left > 0 && left < 1 ? beside(s, at, side, side < FLOW_BOTTOM ? k->courant_x : k->courant_y) * out_of : 0;
+        const real d_left = left > 0 && left < 1
+                                ? beside(s, at, side, side < FLOW_BOTTOM ? k->courant_x : k->courant_y) * out_of
+                                : 0;
         if (n & FLOW_NODE_OUTFLOW)
             change = change - d_left * (omega[at] - omega[inner(s, at, side)]);
         out[at] = change;

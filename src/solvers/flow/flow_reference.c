@@ -58,7 +58,8 @@ void BN_PRECISE(flow_poisson_source)(const flow *s, const real *omega, const rea
             continue;
         }
         before[at] = psi[at] + (psi[at] - before[at]);
-        rhs[at] = area(s, at, bits) * omega[at] + given(s, psi, at, node[at], FLOW_PSI_GIVEN, bits, k->per_h2_x, k->per_h2_y);
+        rhs[at] = area(s, at, bits) * omega[at] +
+                  given(s, psi, at, node[at], FLOW_PSI_GIVEN, bits, k->per_h2_x, k->per_h2_y);
     }
 }
 
@@ -89,8 +90,9 @@ static real explicit_heating(const flow *s, const real *T, const real *psi, size
     const real residual = ((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(s, at, bits) -
                           k->dt * convection(s, T, psi, at, n, c, c);
     const int side = n / FLOW_NODE_SIDE & 3;
-    return n & FLOW_NODE_OUTFLOW ? residual - convective_outflow(s, at, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
-                                 : residual;
+    return n & FLOW_NODE_OUTFLOW
+               ? residual - convective_outflow(s, at, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
+               : residual;
 }
 
 /* Velocity from psi, and the vorticity at the border and on bodies:

@@ -15,7 +15,7 @@ typedef struct reference {
     bn_linear_reference *linear[FLOW_SYSTEMS];
     real *addends, *partials; /* values to be summed, partial sums */
     constants k;
-    real *spacings; /* of a stretched grid: bn_stencil_axes */
+    real *spacings;                                      /* of a stretched grid: bn_stencil_axes */
     real columns[FLOW_NEWTON_BATCH][FLOW_NEWTON_COLUMN]; /* of Newton's method */
 } reference;
 
@@ -112,7 +112,8 @@ static inline real convection(const flow *s, const real *f, const real *psi, siz
         return (per_2(s, at, 0) * per_2(s, at, 1)) * (x - y);
     }
     const real x = i > 0 && i + 1 < nx ? derivative(s, f[at - 1], f[at], f[at + 1], by.u, per_2(s, at, 0)) : 0;
-    const real y = j > 0 && j + 1 < s->config.ny ? derivative(s, f[at - nx], f[at], f[at + nx], by.v, per_2(s, at, 1)) : 0;
+    const real y = j > 0 && j + 1 < s->config.ny ? derivative(s, f[at - nx], f[at], f[at + nx], by.v, per_2(s, at, 1))
+                                                 : 0;
     return c.u * x + c.v * y;
 }
 

@@ -91,8 +91,8 @@ static void teardown(void *state)
 
 static bn_status step_heat(flow *s)
 {
-    BN_TRY(BN_RUN(s->device.advect_heat, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.T, 1), BN_READ(s->fields.psi, 1),
-                  BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
+    BN_TRY(BN_RUN(s->device.advect_heat, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.T, 1),
+                  BN_READ(s->fields.psi, 1), BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
                   BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.T_next)));
     BN_TRY(
         bn_linear_solve(s->systems.solver[FLOW_HEAT], s->fields.T_next, s->fields.rhs, &s->systems.target[FLOW_HEAT]));
@@ -125,9 +125,9 @@ static bn_status newton_step(bn_sim *sim, flow *s, bn_step *out)
 /* Right-hand side of psi, and its start in `start`. */
 static bn_status poisson_source(flow *s, bn_field *start)
 {
-    return BN_RUN(s->device.poisson_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.next, 0), BN_READ(s->fields.psi, 1),
-                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_UPDATE(start),
-                  BN_WRITE(s->fields.rhs));
+    return BN_RUN(s->device.poisson_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.next, 0),
+                  BN_READ(s->fields.psi, 1), BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0),
+                  BN_UPDATE(start), BN_WRITE(s->fields.rhs));
 }
 
 /* omega and psi together. The right-hand side of psi is needed for its residual alone. */
@@ -174,12 +174,13 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     }
     if (heat) {
         BN_TRY(step_heat(s));
-        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
-                      BN_READ(s->fields.velocity, 0), BN_READ(s->fields.T, 1), BN_READ(s->fields.node, 0),
-                      BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1),
+                      BN_READ(s->fields.psi, 1), BN_READ(s->fields.velocity, 0), BN_READ(s->fields.T, 1),
+                      BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs),
+                      BN_WRITE(s->fields.next)));
     } else {
-        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
-                      BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1),
+                      BN_READ(s->fields.psi, 1), BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
                       BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
     }
     BN_TRY(s->systems.coupled ? solve_coupled(s) : solve_apart(s));
@@ -189,14 +190,15 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     if (s->border.bodies > 0)
         BN_TRY(flow_step_bodies(s, s->fields.psi, s->fields.next, s->fields.T));
     if (heat)
-        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
-                      BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(s->fields.node, 0),
-                      BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity),
-                      BN_PARTIALS(s->device.sums), BN_I32V(!quiet)));
-    else
-        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
+        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
+                      BN_READ(s->fields.next, 1), BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0),
                       BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.omega),
                       BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums), BN_I32V(!quiet)));
+    else
+        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
+                      BN_READ(s->fields.next, 1), BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving),
+                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums),
+                      BN_I32V(!quiet)));
     if (quiet)
         return quiet_step(s, out);
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));

@@ -91,7 +91,8 @@ static void errors(const run *r, int nodes, double rms[3])
     rms[0] = rms[1] = rms[2] = 0;
     for (int at = 0; at < points; at++) {
         const int i = at % nodes, j = at / nodes;
-        exact(info->place[0] ? info->place[0][i] : info->h[0] * i, info->place[1] ? info->place[1][j] : info->h[1] * j, f);
+        exact(info->place[0] ? info->place[0][i] : info->h[0] * i, info->place[1] ? info->place[1][j] : info->h[1] * j,
+              f);
         rms[0] += pow(psi[at] - psi[0] - (f[0] - corner[0]), 2);
         if (i % (nodes - 1) || j % (nodes - 1)) /* corners have no vorticity */
             rms[2] += pow(omega[at] - f[1], 2);
@@ -115,8 +116,11 @@ START_TEST(errors_fall_in_second_order)
         { "solver.convection=conservative", "solver.wall_vorticity=woods", side_table, uneven },
         { "solver.convection=central", "solver.wall_vorticity=thom", segment_table, uneven },
     };
-    static const double fine[][3] = { { 1.4e-5, 3.9e-4, 2.4e-3 }, { 2.5e-5, 3.5e-4, 0 }, { 3.2e-6, 4.2e-4, 1.7e-3 },
-                                     { 2e-5, 7.5e-4, 4.4e-3 }, { 9.5e-6, 7.9e-4, 0 } };
+    static const double fine[][3] = { { 1.4e-5, 3.9e-4, 2.4e-3 },
+                                      { 2.5e-5, 3.5e-4, 0 },
+                                      { 3.2e-6, 4.2e-4, 1.7e-3 },
+                                      { 2e-5, 7.5e-4, 4.4e-3 },
+                                      { 9.5e-6, 7.9e-4, 0 } };
     static const char *const names[] = { "psi", "velocity", "omega" };
     make_tables(1024, 1);
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
@@ -137,8 +141,8 @@ END_TEST
 
 START_TEST(device_has_the_bits_of_the_reference)
 {
-    static const char *const variant[] = { "solver.convection=conservative", "solver.wall_vorticity=woods",
-                                           side_table, "grid.stretch=[1, 0.5]" };
+    static const char *const variant[] = { "solver.convection=conservative", "solver.wall_vorticity=woods", side_table,
+                                           "grid.stretch=[1, 0.5]" };
     static const char *const steady[] = { "solver.steady=newton", "stop.steps=3" };
     static const char *const names[] = { "psi", "omega", "velocity" };
     bn_device *device;

@@ -1,6 +1,6 @@
-/* test_stretched.c: nodes that gather at the sides (grid.stretch): published numbers on few nodes, what the scheme keeps
- * exactly, both ways to a steady state, and what is refused. Order of the errors: test_kovasznay.c; solutions of linear
- * systems: test_linear.c; files: tests/unit/test_pieces.c. */
+/* test_stretched.c: nodes that gather at the sides (grid.stretch): published numbers on few nodes, what the scheme
+ * keeps exactly, both ways to a steady state, and what is refused. Order of the errors: test_kovasznay.c; solutions of
+ * linear systems: test_linear.c; files: tests/unit/test_pieces.c. */
 #include "support_case.h"
 
 #include <stdio.h>
@@ -85,7 +85,8 @@ START_TEST(heat_of_an_insulated_box_is_kept)
 {
     double mean[2];
     for (int k = 0; k < 2; k++) {
-        run r = RUN(box_case, NULL, "initial.heat=cosine", "initial.temperature=2", k ? "stop.steps=40" : "stop.steps=1");
+        run r = RUN(box_case, NULL, "initial.heat=cosine", "initial.temperature=2",
+                    k ? "stop.steps=40" : "stop.steps=1");
         mean[k] = result(&r, "temperature_mean");
         end_run(&r);
     }
@@ -112,8 +113,10 @@ static double difference(const run *a, const run *b, const char *name)
 START_TEST(both_ways_lead_to_one_steady_state)
 {
     static const char channel[] =
-        "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [25, 17]\nsize = [2, 1]\nstretch = [1, 1.5]\n"
-        "[fluid]\nviscosity = 0.05\n[boundary.left]\nkind = \"inflow\"\nspeed = 1\n[boundary.right]\nkind = \"outflow\"\n"
+        "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [25, 17]\nsize = [2, 1]\nstretch = [1, "
+        "1.5]\n"
+        "[fluid]\nviscosity = 0.05\n[boundary.left]\nkind = \"inflow\"\nspeed = 1\n[boundary.right]\nkind = "
+        "\"outflow\"\n"
         "[boundary.top]\nspeed = 0.5\n[solver]\ncg_tolerance = 1e-13\n[stop]\nsteps = 20000\n";
     static const char *const ways[][3] = {
         { "solver.steady_tolerance=1e-10", "solver.cg_forcing=0" },
@@ -125,7 +128,8 @@ START_TEST(both_ways_lead_to_one_steady_state)
     run march = RUN(channel, device, ways[0][0], ways[0][1]);
     ck_assert(bn_sim_now(march.sim).converged);
     for (int k = 1; k < 3; k++) {
-        run r = RUN(channel, device, ways[k][0], ways[k][1], ways[k][2]), own = RUN(channel, NULL, ways[k][0], ways[k][1], ways[k][2]);
+        run r = RUN(channel, device, ways[k][0], ways[k][1], ways[k][2]),
+            own = RUN(channel, NULL, ways[k][0], ways[k][1], ways[k][2]);
         ck_assert(bn_sim_now(r.sim).converged);
         ck_assert_msg(difference(&r, &march, "psi") < 1e-8 && difference(&r, &march, "omega") < 1e-7, "%d: %g, %g", k,
                       difference(&r, &march, "psi"), difference(&r, &march, "omega"));
