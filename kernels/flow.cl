@@ -19,11 +19,27 @@
      (((n) & 4 * (first) ? stencil_face(ky, s, 0, 1) * f[at - PITCH] : 0) +                                      \
       ((n) & 8 * (first) ? stencil_face(ky, s, 2, 3) * f[at + PITCH] : 0)))
 
-/* Control volume over h_x h_y. */
-static inline real stencil_area(int s)
-{
-    return REAL(0.25) * (real)((s & 1) + (s >> 1 & 1) + (s >> 2 & 1) + (s >> 3 & 1));
-}
+/* 1 / (2 h) at a node, and a value of a side over the width of the cell beside it; on equal spacings the value. */
+#define PER_2X AT_NODE_X(PER_2H_X)
+#define PER_2Y AT_NODE_Y(PER_2H_Y)
+#if STRETCHED
+#define BESIDE(side, value) ((value) * ((side) < 2 ? PER_WIDTH_X((side) == 0) : PER_WIDTH_Y((side) == 2)))
+#define SUM_X(west, east) AT_NODE_X((west)*PER_WIDTH_X(0) + (east)*PER_WIDTH_X(1))
+#define SUM_Y(south, north) AT_NODE_Y((south)*PER_WIDTH_Y(0) + (north)*PER_WIDTH_Y(1))
+/* Functions that take the spacings, too. */
+#define convection(f, psi, at, n, x, y, u, v, a, b) convection(f, psi, at, n, x, y, u, v, a, b, axes, i, j)
+#define convective_outflow(side, u, v) convective_outflow(side, u, v, axes, i, j)
+#define advect_heat(i, j, T, psi, c, n, s, rhs, to) advect_heat(i, j, T, psi, c, n, s, rhs, to, axes)
+#define advect_vorticity(i, j, w, psi, c, T, n, s, rhs, to) advect_vorticity(i, j, w, psi, c, T, n, s, rhs, to, axes)
+#define wall_vorticity(i, j, p, f, T, m, at, n, w, u, v, r) wall_vorticity(i, j, p, f, T, m, at, n, w, u, v, r, axes)
+#define velocity_of(psi, at, n, u, v) velocity_of(psi, at, n, u, v, axes, i, j)
+#define vorticity_change(w, psi, T, c, at, n, u, v, m, k) vorticity_change(w, psi, T, c, at, n, u, v, m, k, axes, i, j)
+#define heat_change(T, psi, at, n, s, x, y, u, v, k) heat_change(T, psi, at, n, s, x, y, u, v, k, axes, i, j)
+#else
+#define BESIDE(side, value) (value)
+#define SUM_X(west, east) ((west) + (east))
+#define SUM_Y(south, north) ((south) + (north))
+#endif
 
 /* Derivative along one dimension at a node between two others: central, or upwind against the velocity c. */
 static inline real derivative(real before, real here, real after, real c, real per_2h)
@@ -37,18 +53,18 @@ static inline real derivative(real before, real here, real after, real c, real p
 /* a f_x + b f_y, in whichever dimension there are two neighbours. (a, b): the velocity of the stream function psi; (u,
  * v): the one that upwind differences look at. In the fluid, CONSERVATIVE: (a f)_x + (b f)_y by central differences of
  * psi at the neighbours, which is free of divergence and so leaves differences of f alone. */
-static inline real convection(global const real *f, global const real *psi, index_t at, int n, int inner_x,
-                              int inner_y, real u, real v, real a, real b)
+static inline real (convection)(global const real *f, global const real *psi, index_t at, int n, int inner_x,
+                              int inner_y, real u, real v, real a, real b AXES_AT)
 {
     if (!OWN_VELOCITY(n)) {
         const real sw = psi[at - PITCH - 1], se = psi[at - PITCH + 1], nw = psi[at + PITCH - 1],
                    ne = psi[at + PITCH + 1];
         const real x = (ne - se) * (f[at + 1] - f[at]) + (nw - sw) * (f[at] - f[at - 1]);
         const real y = (ne - nw) * (f[at + PITCH] - f[at]) + (se - sw) * (f[at] - f[at - PITCH]);
-        return (PER_2H_X * PER_2H_Y) * (x - y);
+        return (PER_2X * PER_2Y) * (x - y);
     }
-    const real x = inner_x ? derivative(f[at - 1], f[at], f[at + 1], u, PER_2H_X) : 0;
-    const real y = inner_y ? derivative(f[at - PITCH], f[at], f[at + PITCH], v, PER_2H_Y) : 0;
+    const real x = inner_x ? derivative(f[at - 1], f[at], f[at + 1], u, PER_2X) : 0;
+    const real y = inner_y ? derivative(f[at - PITCH], f[at], f[at + PITCH], v, PER_2Y) : 0;
     return a * x + b * y;
 }
 
@@ -58,16 +74,16 @@ static inline real convection(global const real *f, global const real *psi, inde
 
 /* Convective outflow condition f_t + u_n f_n = 0, upwind: the share of the difference to the inner neighbour that
  * leaves in a step, the Courant number cut to 0 ... 1. */
-static inline real convective_outflow(int side, real u, real v)
+static inline real (convective_outflow)(int side, real u, real v AXES_AT)
 {
-    const real c = (side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, u, v);
+    const real c = BESIDE(side, side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, u, v);
     return c > 1 ? 1 : c > 0 ? c : 0;
 }
 
 #if HEAT
 /* Right-hand side of (1), by control volumes; zero where T is given. The solution starts from T. */
-INLINED void advect_heat(int i, int j, global const real *T, global const real *psi, global const real *velocity,
-                         global const int *node, global const uchar *stencil, global real *rhs, global real *next)
+INLINED void (advect_heat)(int i, int j, global const real *T, global const real *psi, global const real *velocity,
+                         global const int *node, global const uchar *stencil, global real *rhs, global real *next AXES)
 {
     const index_t at = AT(i, j);
     const int n = node[at], s = stencil[at], side = n / NODE_SIDE & 3;
@@ -86,7 +102,7 @@ INLINED void advect_heat(int i, int j, global const real *T, global const real *
     next[at] = t;
 }
 
-kernel void flow_advect_heat(global const real *restrict T, global const real *restrict psi,
+kernel void flow_advect_heat(AXES_ARGUMENT global const real *restrict T, global const real *restrict psi,
                              global const real *restrict velocity, global const int *restrict node,
                              global const uchar *restrict stencil, global real *restrict rhs,
                              global real *restrict next)
@@ -97,9 +113,9 @@ kernel void flow_advect_heat(global const real *restrict T, global const real *r
 #endif
 
 /* Right-hand side of (2); zero where omega is no unknown. The solution starts from omega. */
-INLINED void advect_vorticity(int i, int j, global const real *omega, global const real *psi,
+INLINED void (advect_vorticity)(int i, int j, global const real *omega, global const real *psi,
                               global const real *velocity, global const real *T, global const int *node,
-                              global const uchar *stencil, global real *rhs, global real *next)
+                              global const uchar *stencil, global real *rhs, global real *next AXES)
 {
     const index_t at = AT(i, j);
     const int n = node[at];
@@ -110,9 +126,12 @@ INLINED void advect_vorticity(int i, int j, global const real *omega, global con
         const real u = velocity[at], v = velocity[at + PLANE];
         sum = w - DT * convection(omega, psi, at, n, 1, 1, u, v, u, v);
 #if HEAT
-        sum = sum + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
+        sum = sum + (DT * BUOYANCY) * (PER_2X * (T[at + 1] - T[at - 1]));
 #else
         (void)T;
+#endif
+#if STRETCHED
+        sum = stencil_area(s) * sum;
 #endif
         sum = sum + GIVEN(omega, n, OMEGA_GIVEN, s, NU_X, NU_Y);
     }
@@ -120,7 +139,7 @@ INLINED void advect_vorticity(int i, int j, global const real *omega, global con
     next[at] = w;
 }
 
-kernel void flow_advect_vorticity(global const real *restrict omega, global const real *restrict psi,
+kernel void flow_advect_vorticity(AXES_ARGUMENT global const real *restrict omega, global const real *restrict psi,
                                   global const real *restrict velocity,
 #if HEAT
                                   global const real *restrict T,
@@ -136,7 +155,7 @@ kernel void flow_advect_vorticity(global const real *restrict omega, global cons
 }
 
 /* Right-hand side of (3), and the start value 2 psi - psi_before. */
-kernel void flow_poisson_source(global const real *restrict omega, global const real *restrict psi,
+kernel void flow_poisson_source(AXES_ARGUMENT global const real *restrict omega, global const real *restrict psi,
                                 global const int *restrict node, global const uchar *restrict stencil,
                                 global real *restrict before, global real *restrict rhs)
 {
@@ -157,6 +176,8 @@ kernel void flow_poisson_source(global const real *restrict omega, global const 
  * omega_1, without the share of the velocity that is given there: OF_WALL of the array `moving`. */
 #define OF_WALL(side) ((side) * (GNX > GNY ? GNX : GNY) + ((side) < 2 ? Y0 + j : X0 + i))
 #define WALL_FORMULA(wall, to) (-(wall) * (psi[at + (to)] - psi[at]) - WALL_OMEGA * next[at + (to)])
+
+#define WALL_AT(side) BESIDE(side, BESIDE(side, (side) < 2 ? WALL_X : WALL_Y))
 
 /* At a node of a body: the mean of the formula over the fluid neighbours. */
 static inline real body_vorticity(global const real *psi, global const real *next, index_t at, int n)
@@ -182,26 +203,26 @@ static inline real body_vorticity(global const real *psi, global const real *nex
  * residual is the change that an explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the
  * fluid, dt nu / h^2 (formula - omega) at walls and on bodies, the rate at which the difference spreads to the next
  * node; see docs/flow.md. */
-INLINED void wall_vorticity(int i, int j, global const real *psi, global const real *next, global const real *T,
+INLINED void (wall_vorticity)(int i, int j, global const real *psi, global const real *next, global const real *T,
                             global const real *moving, index_t at, int n, real *omega_here, real *u_here,
-                            real *v_here, real *residual_here)
+                            real *v_here, real *residual_here AXES)
 {
     const int side = n / NODE_SIDE & 3;
     const real old = *omega_here;
     real w = next[at], u = *u_here, v = *v_here, residual = 0;
     if (n & NODE_OMEGA) {
         const real west = next[at - 1], east = next[at + 1], south = next[at - PITCH], north = next[at + PITCH];
-        u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
-        v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
-        residual = (NU_X * ((west - w) + (east - w)) + NU_Y * ((south - w) + (north - w))) -
+        u = PER_2Y * (psi[at + PITCH] - psi[at - PITCH]);
+        v = PER_2X * (psi[at - 1] - psi[at + 1]);
+        residual = (NU_X * SUM_X(west - w, east - w) + NU_Y * SUM_Y(south - w, north - w)) -
                    DT * convection(next, psi, at, n, 1, 1, u, v, u, v);
 #if HEAT
-        residual = residual + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
+        residual = residual + (DT * BUOYANCY) * (PER_2X * (T[at + 1] - T[at - 1]));
 #else
         (void)T;
 #endif
     } else if (n & NODE_WALL) { /* the velocity is the wall's own */
-        const real wall = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side)) + moving[OF_WALL(side)];
+        const real wall = WALL_FORMULA(WALL_AT(side), INNER(side)) + moving[OF_WALL(side)];
         w = old + THETA * (wall - old);
         residual = (side < 2 ? NU_X : NU_Y) * (wall - old);
     } else if (n & NODE_BODY) { /* at rest; the mean of the formula over the fluid neighbours */
@@ -212,14 +233,14 @@ INLINED void wall_vorticity(int i, int j, global const real *psi, global const r
         const real drop = psi[at + INNER(side)] - psi[at];
         w = 0;
         if (side < 2)
-            v = 2 * PER_2H_X * (side == 0 ? -drop : drop);
+            v = BESIDE(side, 2 * PER_2H_X) * (side == 0 ? -drop : drop);
         else
-            u = 2 * PER_2H_Y * (side == 2 ? drop : -drop);
+            u = BESIDE(side, 2 * PER_2H_Y) * (side == 2 ? drop : -drop);
     } else if (n & NODE_OUTFLOW) {
         if (side < 2)
-            u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
+            u = PER_2Y * (psi[at + PITCH] - psi[at - PITCH]);
         else
-            v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
+            v = PER_2X * (psi[at - 1] - psi[at + 1]);
         residual = -(convective_outflow(side, u, v) * (old - next[at + INNER(side)]));
         w = old + residual;
     }
@@ -232,7 +253,7 @@ INLINED void wall_vorticity(int i, int j, global const real *psi, global const r
 /* (5): velocity everywhere, vorticity at the border and on bodies. Partial sums: squares of the steady residual of
  * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T; unless they are `summed` they
  * may be left out. */
-kernel void flow_wall_vorticity(global const real *restrict psi, global const real *restrict next,
+kernel void flow_wall_vorticity(AXES_ARGUMENT global const real *restrict psi, global const real *restrict next,
 #if HEAT
                                 global const real *restrict T, global const uchar *restrict stencil,
 #endif
@@ -392,39 +413,39 @@ kernel void flow_add_influence(global const real *restrict influence, global con
 #define VECTOR(k) ((index_t)((k)*PARTS) * PLANE)
 
 /* Velocity from psi, or its change from that of psi; where it does not follow from psi u and v stay. */
-static inline void velocity_of(global const real *psi, index_t at, int n, real *u, real *v)
+static inline void (velocity_of)(global const real *psi, index_t at, int n, real *u, real *v AXES_AT)
 {
     const int side = n / NODE_SIDE & 3;
     if (n & NODE_SLIP) {
         const real drop = psi[at + INNER(side)] - psi[at];
         if (side < 2)
-            *v = 2 * PER_2H_X * (side == 0 ? -drop : drop);
+            *v = BESIDE(side, 2 * PER_2H_X) * (side == 0 ? -drop : drop);
         else
-            *u = 2 * PER_2H_Y * (side == 2 ? drop : -drop);
+            *u = BESIDE(side, 2 * PER_2H_Y) * (side == 2 ? drop : -drop);
     }
     if ((n & NODE_OMEGA) || ((n & NODE_OUTFLOW) && side < 2))
-        *u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
+        *u = PER_2Y * (psi[at + PITCH] - psi[at - PITCH]);
     if ((n & NODE_OMEGA) || ((n & NODE_OUTFLOW) && side >= 2))
-        *v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
+        *v = PER_2X * (psi[at - 1] - psi[at + 1]);
 }
 
 /* What omega = w changes by in a step, linear in w, psi, T and what walls move: diffusion, convection by the stream
  * function `stream` and buoyancy in the fluid, what the formula asks for at walls and on bodies, what flows out. */
-static inline real vorticity_change(global const real *w, global const real *psi, global const real *T,
+static inline real (vorticity_change)(global const real *w, global const real *psi, global const real *T,
                                     global const real *stream, index_t at, int n, real u, real v, real moving,
-                                    real scale)
+                                    real scale AXES_AT)
 {
     const int side = n / NODE_SIDE & 3;
     const real nu_x = scale * NU_X, nu_y = scale * NU_Y;
     global const real *next = w;
     if (n & NODE_OMEGA) {
-        const real diffusion = nu_x * ((w[at - 1] - w[at]) + (w[at + 1] - w[at])) +
-                               nu_y * ((w[at - PITCH] - w[at]) + (w[at + PITCH] - w[at]));
+        const real diffusion = nu_x * SUM_X(w[at - 1] - w[at], w[at + 1] - w[at]) +
+                               nu_y * SUM_Y(w[at - PITCH] - w[at], w[at + PITCH] - w[at]);
         const real change = diffusion - DT * convection(w, stream, at, n, 1, 1, u, v, u, v);
-        return HEAT ? change + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1])) : change;
+        return HEAT ? change + (DT * BUOYANCY) * (PER_2X * (T[at + 1] - T[at - 1])) : change;
     }
     if (n & NODE_WALL) {
-        const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side)) + moving;
+        const real formula = WALL_FORMULA(WALL_AT(side), INNER(side)) + moving;
         return (side < 2 ? nu_x : nu_y) * (formula - w[at]);
     }
     if (n & NODE_BODY)
@@ -434,8 +455,8 @@ static inline real vorticity_change(global const real *w, global const real *psi
 
 #if HEAT
 /* The same for the temperature, where s says that it is an unknown. */
-static inline real heat_change(global const real *T, global const real *psi, index_t at, int n, int s, int inner_x,
-                               int inner_y, real u, real v, real scale)
+static inline real (heat_change)(global const real *T, global const real *psi, index_t at, int n, int s, int inner_x,
+                               int inner_y, real u, real v, real scale AXES_AT)
 {
     const int side = n / NODE_SIDE & 3;
     const real flux = (FLUX(T, A_X, s, 0, 2, -1) + FLUX(T, A_X, s, 1, 3, 1)) +
@@ -447,7 +468,7 @@ static inline real heat_change(global const real *T, global const real *psi, ind
 #endif
 
 /* Velocities from psi, F into vector 0. Partial sums: those of flow_wall_vorticity in `sums`, |F|^2 in `norms`. */
-kernel void flow_newton_residual(global const real *restrict psi, global const real *restrict omega,
+kernel void flow_newton_residual(AXES_ARGUMENT global const real *restrict psi, global const real *restrict omega,
                                  global const real *restrict T, global const uchar *restrict stencil,
                                  global const int *restrict node, global const real *restrict moving,
                                  global real *restrict velocity, global real *restrict basis, real scale,
@@ -493,8 +514,9 @@ kernel void flow_newton_residual(global const real *restrict psi, global const r
 
 #if HEAT
 /* P^-1 for T: right-hand side and start. per_a: over dt a scale weight. */
-kernel void flow_newton_heat_source(global const real *restrict basis, global const uchar *restrict stencil, int k,
-                                    real per_a, global real *restrict rhs, global real *restrict d_heat)
+kernel void flow_newton_heat_source(AXES_ARGUMENT global const real *restrict basis,
+                                    global const uchar *restrict stencil, int k, real per_a,
+                                    global real *restrict rhs, global real *restrict d_heat)
 {
     CELL(i, j);
     const index_t at = AT(i, j);
@@ -505,7 +527,8 @@ kernel void flow_newton_heat_source(global const real *restrict basis, global co
 #endif
 
 /* P^-1 for omega: right-hand side. At an outflow omega - omega_inner is given. per_nu: over dt nu scale. */
-kernel void flow_newton_vorticity_source(global const real *restrict basis, global const real *restrict d_omega,
+kernel void flow_newton_vorticity_source(AXES_ARGUMENT global const real *restrict basis,
+                                         global const real *restrict d_omega,
                                          global const real *restrict d_heat, global const real *restrict velocity,
                                          global const int *restrict node, global const uchar *restrict stencil, int k,
                                          real per_nu, global real *restrict rhs)
@@ -518,10 +541,10 @@ kernel void flow_newton_vorticity_source(global const real *restrict basis, glob
         real value = basis[at + VECTOR(k)];
         if (n & NODE_OUTFLOW) {
             const real out = convective_outflow(side, velocity[at], velocity[at + PLANE]);
-            value = (side < 2 ? 2 * PER_H2_X : 2 * PER_H2_Y) * (value / (out > 0 ? out : 1));
+            value = BESIDE(side, BESIDE(side, side < 2 ? 2 * PER_H2_X : 2 * PER_H2_Y)) * (value / (out > 0 ? out : 1));
         } else {
 #if HEAT
-            value = value - (DT * BUOYANCY) * (PER_2H_X * (d_heat[at + 1] - d_heat[at - 1]));
+            value = value - (DT * BUOYANCY) * (PER_2X * (d_heat[at + 1] - d_heat[at - 1]));
 #else
             (void)d_heat;
 #endif
@@ -533,7 +556,7 @@ kernel void flow_newton_vorticity_source(global const real *restrict basis, glob
 }
 
 /* The system for the change of psi: right-hand side and start. */
-kernel void flow_newton_poisson(global const real *restrict d_omega, global const uchar *restrict stencil,
+kernel void flow_newton_poisson(AXES_ARGUMENT global const real *restrict d_omega, global const uchar *restrict stencil,
                                 global real *restrict d_psi, global real *restrict rhs)
 {
     CELL(i, j);
@@ -544,7 +567,7 @@ kernel void flow_newton_poisson(global const real *restrict d_omega, global cons
 }
 
 /* Vector k = J (d_omega, d_psi, d_heat). */
-kernel void flow_newton_jacobian(global const real *restrict omega, global const real *restrict psi,
+kernel void flow_newton_jacobian(AXES_ARGUMENT global const real *restrict omega, global const real *restrict psi,
                                  global const real *restrict T, global const real *restrict velocity,
                                  global const real *restrict d_omega, global const real *restrict d_psi,
                                  global const real *restrict d_heat, global const uchar *restrict stencil,
@@ -563,7 +586,7 @@ kernel void flow_newton_jacobian(global const real *restrict omega, global const
         change = change - DT * convection(omega, d_psi, at, n, 1, 1, u, v, du, dv);
     else if ((n & NODE_OUTFLOW) && !(out > 0))
         change = -d_omega[at]; /* F does not depend on it: it stays */
-    const real d_out = out > 0 && out < 1 ? (side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, du, dv) : 0;
+    const real d_out = out > 0 && out < 1 ? BESIDE(side, side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, du, dv) : 0;
     if (n & NODE_OUTFLOW)
         change = change - d_out * (omega[at] - omega[at + INNER(side)]);
     basis[at + VECTOR(k)] = change;

@@ -220,7 +220,7 @@ kernel void flow_newton_unit(int colour, int part, global real *restrict d_omega
 
 /* What the rows of a node say of them, from vector 1 = J times them; and the right-hand side, from vector 0 = F. What
  * is given does not change. */
-kernel void flow_newton_rows(global const real *restrict basis, global const int *restrict node,
+kernel void flow_newton_rows(AXES_ARGUMENT global const real *restrict basis, global const int *restrict node,
                              global const uchar *restrict stencil, int colour, int part, real kx, real ky,
                              global real *restrict band)
 {
@@ -242,7 +242,7 @@ kernel void flow_newton_rows(global const real *restrict basis, global const int
                  : di == 0         ? -(dj < 0 ? south : north)
                                    : 0;
     else if (s)
-        of_psi = here ? -(REAL(0.25) * (real)((s & 1) + (s >> 1 & 1) + (s >> 2 & 1) + (s >> 3 & 1))) : 0;
+        of_psi = here ? -stencil_area(s) : 0;
     band[ENTRY(part, row, slot)] = of_psi;
     band[ENTRY(2 + part, row, slot)] = node[at] & UNKNOWN ? basis[at + VECTOR(1)] : here && part == 1 ? 1 : 0;
 }

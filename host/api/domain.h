@@ -15,6 +15,7 @@ typedef struct bn_grid {
     int dims;
     uint32_t n[3];
     double h[3], origin[3];
+    const double *place[3]; /* of the nodes along a dimension whose spacings differ; NULL: `h` apart */
     bool periodic[3];
     bool nodes; /* values stand at nodes that include the border, else at cell centres */
     bn_grid_kind kind;

@@ -11,8 +11,8 @@
  * transpose.h. */
 typedef struct bn_argument_kind bn_argument_kind;
 extern const bn_argument_kind bn_argument_real, bn_argument_word, bn_argument_read, bn_argument_image,
-    bn_argument_write, bn_argument_update, bn_argument_array, bn_argument_counters, bn_argument_partials,
-    bn_argument_totals, bn_argument_scalars;
+    bn_argument_write, bn_argument_update, bn_argument_array, bn_argument_array_if_any, bn_argument_counters,
+    bn_argument_partials, bn_argument_totals, bn_argument_scalars;
 
 typedef struct bn_arg {
     const bn_argument_kind *kind;
@@ -54,6 +54,8 @@ typedef struct bn_arg {
 #define BN_TOTALS(p) { .kind = &bn_argument_totals, .object.partials = (p) }
 #define BN_SCALARS(s) { .kind = &bn_argument_scalars, .object.scalars = (s) }
 #define BN_ARRAY(a) { .kind = &bn_argument_array, .object.array = (a) }
+/* The same, only in front of all others; NULL: the kernel was built without it. */
+#define BN_ARRAY_IF_ANY(a) { .kind = &bn_argument_array_if_any, .object.array = (a) }
 /* Counters that the kernel takes: it sees what work-items of all boxes have added up, in its own cells; afterwards all
  * counters are zero. */
 #define BN_COUNTERS(a) { .kind = &bn_argument_counters, .object.array = (a) }

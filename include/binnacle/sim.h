@@ -46,10 +46,11 @@ typedef struct bn_sim_field_info {
     bool nodes;             /* values at nodes (else cells) */
     size_t element_bytes;   /* of one component: 4 float, 8 double (reals); integers of that size */
     bool real;
-    bool output, compare; /* roles: written to files; compared by verify */
-    bool state;           /* steps go on from it: it can be written */
-    bool pairs;           /* complex numbers: real and imaginary part stand side by side */
-    bool hexagons;        /* every odd row stands half a cell further along x */
+    bool output, compare;   /* roles: written to files; compared by verify */
+    bool state;             /* steps go on from it: it can be written */
+    bool pairs;             /* complex numbers: real and imaginary part stand side by side */
+    bool hexagons;          /* every odd row stands half a cell further along x */
+    const double *place[3]; /* of all points along a dimension whose spacings differ [m]; NULL: they are `h` apart */
 } bn_sim_field_info;
 
 /* Part of a field, and how its values lie in the caller's memory. Zeroed: all of it, in C order: along x side by side,

@@ -33,6 +33,7 @@ class Field(np.lib.mixins.NDArrayOperatorsMixin):
         self._axes = [d for d in (2, 1, 0) if d < info.dims]
         self._n = [info.n[d] for d in range(3)]
         self._origin, self._h = [info.origin[d] for d in range(3)], [info.h[d] for d in range(3)]
+        self._place = [np.array(ffi.unpack(at, info.n[d])) if at else None for d, at in enumerate(info.place)]
         self._count = info.components // (2 if info.pairs else 1)
         if info.real:
             kind = {4: (np.float32, np.complex64), 8: (np.float64, np.complex128)}[info.element_bytes]
@@ -53,7 +54,8 @@ class Field(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def coordinates(self) -> dict[str, NDArray[np.float64]]:
         """Places of the points along each axis [m]; of hexagons those of the even rows."""
-        return {"xyz"[d]: self._origin[d] + self._h[d] * np.arange(self._n[d]) for d in self._axes}
+        even = {d: self._origin[d] + self._h[d] * np.arange(self._n[d]) for d in self._axes}
+        return {"xyz"[d]: at if self._place[d] is None else np.array(self._place[d]) for d, at in even.items()}
 
     # --- between the field and arrays ---
 
@@ -228,12 +230,19 @@ class Field(np.lib.mixins.NDArrayOperatorsMixin):
             values = np.abs(values)
         if self._count > 1:
             values = np.sqrt(np.sum(np.square(values.astype(np.float64)), axis=0))
+        spacing = self._h[:2]
+        for d in (0, 1):  # pictures have even nodes
+            place = self._place[d]
+            if place is not None:
+                even = np.linspace(place[0], place[-1], max(len(place), 761))
+                values = np.apply_along_axis(lambda line, p=place, e=even: np.interp(e, p, line), 1 - d, values)
+                spacing[d] = even[1] - even[0]
         return picture(
             values,
             name=self.name,
             unit=self.unit,
             origin=(self._origin[0], self._origin[1]),
-            spacing=(self._h[0], self._h[1]),
+            spacing=(spacing[0], spacing[1]),
             cells=not self.nodes,
             limits=limits,
             path=path,

@@ -59,7 +59,7 @@ static void print_grid(const bn_plan *p, const bn_case *c, const needs *n)
     printf(" = %.4g %s, spacing", n->points, p->grid.nodes ? "nodes" : "cells");
     for (int k = 0; k < p->grid.dims; k++)
         printf("%s%.6g", k ? " x " : " ", p->grid.h[k]);
-    printf(" m\n");
+    printf(p->grid.place[0] || p->grid.place[1] || p->grid.place[2] ? " m on average\n" : " m\n");
     for (size_t i = 0; i < p->note_count; i++)
         if (p->notes[i].help[0])
             printf("  %s: %s\n", p->notes[i].name, p->notes[i].help);

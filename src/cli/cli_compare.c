@@ -7,6 +7,7 @@
 #include "io/file.h"
 #include "io/field_file.h"
 #include "output/frame_picture.h"
+#include "plot/even.h"
 #include "plot/picture.h"
 
 #include <dirent.h>
@@ -271,7 +272,10 @@ static bool same_places(const bn_vtk_image image[2])
     bool same = image[0].nodes == image[1].nodes && image[0].hexagons == image[1].hexagons;
     for (int d = 0; same && d < image[0].dims; d++) {
         const double step = image[0].h[d], apart = fabs(image[1].origin[d] - image[0].origin[d]);
-        same = fabs(image[1].h[d] - step) * image[0].n[d] <= 1e-3 * step && apart <= 1e-3 * step;
+        const double *a = image[0].place[d], *b = image[1].place[d];
+        same = fabs(image[1].h[d] - step) * image[0].n[d] <= 1e-3 * step && apart <= 1e-3 * step && !a == !b;
+        for (uint32_t i = 0; a && same && i < image[0].n[d]; i++)
+            same = fabs(a[i] - b[i]) <= 1e-3 * step;
     }
     return same;
 }
@@ -288,7 +292,8 @@ static void describe_place(const bn_vtk_image *image, size_t i, char text[BN_TEX
     for (int k = 0; k < image->dims; k++) {
         const double shift = (image->nodes ? 0 : 0.5) + (image->hexagons && k == 0 && index[1] % 2 ? 0.5 : 0);
         at += (size_t)snprintf(text + at, BN_TEXT_TABLE_CELL - at, "%s%.4g", k ? ", " : "largest at (",
-                               image->origin[k] + (image->first[k] + index[k] + shift) * image->h[k]);
+                               image->place[k] ? image->place[k][index[k]]
+                                               : image->origin[k] + (image->first[k] + index[k] + shift) * image->h[k]);
     }
     snprintf(text + at, BN_TEXT_TABLE_CELL - at, ") m");
 }
@@ -300,7 +305,8 @@ static bn_status draw_difference(const comparison *c, const char *name, const bn
     const size_t first = image->n[2] / 2 * plane; /* in three dimensions the middle of z */
     const double shift = image->nodes ? 0 : 0.5;
     char file[2 * NAME_BYTES], title[2 * NAME_BYTES], part[BN_SHORT_TEXT] = "", where[64] = "";
-    double *values = calloc(plane, sizeof *values), *halves = NULL;
+    double *values = calloc(plane, sizeof *values), *halves = NULL, h[2] = { image->h[0], image->h[1] };
+    uint32_t n[2] = { image->n[0], image->n[1] };
     if (a->components > 1)
         snprintf(part, sizeof part, "-%zu", component + 1);
     if (image->dims == 3)
@@ -313,12 +319,18 @@ static bn_status draw_difference(const comparison *c, const char *name, const bn
         values[i] = bn_vtk_value(b, first + i + component * points) - bn_vtk_value(a, first + i + component * points);
     if (st == BN_OK && image->hexagons && !(halves = bn_frame_half_cells(values, image->n[0], image->n[1])))
         st = bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
+    if (st == BN_OK && image->place[0]) {
+        double *even = bn_even_values(values, image->place, n, h);
+        free(values);
+        values = even;
+        st = values ? BN_OK : bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
+    }
     if (st == BN_OK)
         st = bn_picture_write(c->cli->ctx, path.text,
-                              &(bn_picture){ .n = { halves ? 2 * image->n[0] + 1 : image->n[0], image->n[1] },
+                              &(bn_picture){ .n = { halves ? 2 * n[0] + 1 : n[0], n[1] },
                                              .origin = { image->origin[0] + (halves ? 0.25 : shift) * image->h[0],
                                                          image->origin[1] + shift * image->h[1] },
-                                             .h = { image->h[0] * (halves ? 0.5 : 1), image->h[1] },
+                                             .h = { h[0] * (halves ? 0.5 : 1), h[1] },
                                              .nodes = image->nodes,
                                              .values = halves ? halves : values,
                                              .map = BN_MAP_DIVERGING,

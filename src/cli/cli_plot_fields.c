@@ -4,6 +4,7 @@
 #include "io/decimal.h"
 #include "io/field_file.h"
 #include "output/frame_picture.h"
+#include "plot/even.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +34,24 @@ static size_t stride(const bn_vtk_image *image, int axis)
 /* Place of the value number i along an axis [m]. */
 static double place(const bn_vtk_image *image, int axis, double i)
 {
+    if (image->place[axis]) {
+        const double last = image->n[axis] - 1.0, low = fmin(fmax(floor(i), 0), fmax(last - 1, 0));
+        const double *at = image->place[axis] + (size_t)low;
+        return last > 0 ? at[0] + (i - low) * (at[1] - at[0]) : at[0];
+    }
     return image->origin[axis] + (i + (image->nodes ? 0 : 0.5)) * image->h[axis];
+}
+
+/* The other way. */
+static double number_at(const bn_vtk_image *image, int axis, double x)
+{
+    const double *at = image->place[axis];
+    uint32_t i = 0;
+    if (!at)
+        return (x - place(image, axis, 0)) / image->h[axis];
+    while (i + 2 < image->n[axis] && at[i + 1] <= x)
+        i++;
+    return image->n[axis] > 1 ? i + (x - at[i]) / (at[i + 1] - at[i]) : (x - at[0]) / image->h[axis];
 }
 
 /* --slice: the axis and the place on it; without it z. */
@@ -56,7 +74,7 @@ static bn_status cut(const bn_cli *cli, const char *path, const bn_vtk_image *im
     double at = 0;
     BN_TRY(read_slice(cli, &p->along, &at));
     const uint32_t n = image->n[p->along];
-    const double index = slice ? round((at - place(image, p->along, 0)) / image->h[p->along]) : (double)(n / 2);
+    const double index = slice ? round(number_at(image, p->along, at)) : (double)(n / 2);
     if (!(index >= 0 && index < n))
         return bn_fail(cli->ctx, BN_IO, "--slice %s: %s reaches from %g to %g m", slice, path,
                        place(image, p->along, 0), place(image, p->along, n - 1.0));
@@ -160,8 +178,7 @@ static double value_at(const bn_vtk_image *image, const double *values, const do
     const double row = (x[1] - place(image, 1, 0)) / image->h[1];
     for (int d = 0; d < 3; d++) {
         const double shift = image->hexagons && d == 0 && fmod(round(row), 2) > 0.5 ? 0.5 : 0;
-        const double at = d < image->dims ? (x[d] - place(image, d, 0)) / image->h[d] - shift : 0,
-                     last = image->n[d] - 1.0;
+        const double at = d < image->dims ? number_at(image, d, x[d]) - shift : 0, last = image->n[d] - 1.0;
         if (!(at >= -0.5 - 1e-9 && at <= last + 0.5 + 1e-9) || (image->nodes && !(at >= -1e-9 && at <= last + 1e-9)))
             return (double)NAN;
         const double within = image->hexagons ? round(at) : at;
@@ -245,7 +262,9 @@ static bn_status plot_array(bn_plot *p, const char *path, const bn_vtk_image *im
     double low, high;
     BN_TRY(cut(cli, path, image, &cut_at));
     BN_TRY(read_range(cli, &low, &high));
-    const uint32_t n[2] = { image->n[cut_at.axis[0]], image->n[cut_at.axis[1]] };
+    uint32_t n[2] = { image->n[cut_at.axis[0]], image->n[cut_at.axis[1]] };
+    double h[2] = { image->h[cut_at.axis[0]], image->h[cut_at.axis[1]] };
+    const double *const uneven[2] = { image->place[cut_at.axis[0]], image->place[cut_at.axis[1]] };
     bn_status st = BN_OK;
     if (cut_at.along >= 0 && !line)
         snprintf(where, sizeof where, ", %s = %.4g m", axis_names[cut_at.along], cut_at.at);
@@ -260,6 +279,12 @@ static bn_status plot_array(bn_plot *p, const char *path, const bn_vtk_image *im
     if (!values)
         return bn_fail(cli->ctx, BN_MEMORY, "no memory to plot %s of %s", a->name, path);
     scalars(image, a, &cut_at, n[0], n[1], logarithm, values);
+    if (uneven[0] || uneven[1]) {
+        double *even = bn_even_values(values, uneven, n, h);
+        free(values);
+        if (!(values = even))
+            return bn_fail(cli->ctx, BN_MEMORY, "no memory to plot %s of %s", a->name, path);
+    }
     const bool hexagons = image->hexagons && cut_at.axis[0] == 0 && cut_at.axis[1] == 1;
     if (hexagons && !(halves = bn_frame_half_cells(values, n[0], n[1]))) {
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory to plot %s of %s", a->name, path);
@@ -268,7 +293,7 @@ static bn_status plot_array(bn_plot *p, const char *path, const bn_vtk_image *im
     bn_picture picture = { .n = { hexagons ? 2 * n[0] + 1 : n[0], n[1] },
                            .origin = { place(image, cut_at.axis[0], hexagons ? -0.25 : 0),
                                        place(image, cut_at.axis[1], 0) },
-                           .h = { image->h[cut_at.axis[0]] * (hexagons ? 0.5 : 1), image->h[cut_at.axis[1]] },
+                           .h = { h[0] * (hexagons ? 0.5 : 1), h[1] },
                            .nodes = image->nodes,
                            .values = hexagons ? halves : values,
                            .low = low,

@@ -115,6 +115,35 @@ static void add_record(meshes *m, hid_t group, const char *name)
     free((char *)a.unit);
 }
 
+/* Places along axes whose spacings differ: coordinates/x and so on. */
+static bn_status take_places(bn_context *ctx, const char *path, hid_t iteration, bn_vtk_image *image)
+{
+    static const char *const names[] = { "x", "y", "z" };
+    const hid_t group = H5Gopen(iteration, "coordinates", H5P_DEFAULT);
+    bn_status st = BN_OK;
+    for (int d = 0; group >= 0 && d < image->dims && st == BN_OK; d++) {
+        if (!is_set(group, names[d]))
+            continue;
+        const hid_t set = H5Dopen(group, names[d], H5P_DEFAULT), space = H5Dget_space(set);
+        double *at = H5Sget_simple_extent_npoints(space) == (hssize_t)image->n[d] && image->nodes
+                         ? malloc(image->n[d] * sizeof *at)
+                         : NULL;
+        const bool good = at && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, at) >= 0;
+        H5Sclose(space);
+        H5Dclose(set);
+        if (good && bn_vtk_places_rise(at, image->n[d])) {
+            image->place[d] = at;
+        } else {
+            free(at);
+            st = bn_fail(ctx, BN_IO, "cannot read %s: its coordinates along %s are not those of its nodes", path,
+                         names[d]);
+        }
+    }
+    if (group >= 0)
+        H5Gclose(group);
+    return st;
+}
+
 static herr_t each_record(hid_t group, const char *name, const H5L_info_t *info, void *user)
 {
     meshes *m = user;
@@ -146,6 +175,8 @@ static bn_status read_fields(bn_context *ctx, const char *path, bn_vtk_image *ou
         (void)bn_hdf5_numbers(iteration, "time", &out->time, 1);
         H5Literate(fields, H5_INDEX_NAME, H5_ITER_INC, NULL, each_record, &m);
     }
+    if (m.status == BN_OK && out->count > 0)
+        m.status = take_places(ctx, path, iteration, out);
     if (m.status == BN_OK && out->count == 0)
         m.status = bn_fail(ctx, BN_IO, "cannot read %s: no meshes after openPMD in it", path);
     H5Gclose(fields);

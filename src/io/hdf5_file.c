@@ -391,7 +391,7 @@ static void describe_record(hid_t at, const bn_mesh *m, const char *unit)
         spacing[i] = m->h[dims - 1 - i];
         offset[i] = m->origin[dims - 1 - i] - (m->nodes ? 0 : 0.5 * m->h[dims - 1 - i]);
     }
-    put_text(at, "geometry", "cartesian");
+    put_text(at, "geometry", m->place[0] || m->place[1] || m->place[2] ? "other" : "cartesian");
     put_text(at, "dataOrder", "C");
     put_labels(at, "axisLabels", dims == 3 ? "zyx" : dims == 2 ? "yx" : "x", (hsize_t)dims);
     put_numbers(at, "gridSpacing", spacing, (hsize_t)dims);
@@ -484,6 +484,27 @@ static bool write_array(hid_t fields, const bn_mesh *m, const bn_mesh_array *a)
     return good;
 }
 
+/* Places along the axes whose spacings differ, for which openPMD has no attribute: coordinates/x and so on beside the
+ * fields. */
+static void put_places(hid_t iteration, const bn_mesh *m)
+{
+    static const char *const names[] = { "coordinates/x", "coordinates/y", "coordinates/z" };
+    const hid_t links = H5Pcreate(H5P_LINK_CREATE);
+    H5Pset_create_intermediate_group(links, 1);
+    for (int d = 0; d < m->dims; d++) {
+        if (!m->place[d])
+            continue;
+        const hsize_t n = m->n[d];
+        const hid_t space = H5Screate_simple(1, &n, NULL);
+        const hid_t set = H5Dcreate(iteration, names[d], H5T_NATIVE_DOUBLE, space, links, H5P_DEFAULT, H5P_DEFAULT);
+        H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, m->place[d]);
+        put_text(set, "unitName", "m");
+        H5Dclose(set);
+        H5Sclose(space);
+    }
+    H5Pclose(links);
+}
+
 bn_status bn_hdf5_write(bn_context *ctx, const char *path, const bn_mesh *m)
 {
     bn_hdf5_begin();
@@ -503,6 +524,7 @@ bn_status bn_hdf5_write(bn_context *ctx, const char *path, const bn_mesh *m)
     put_numbers(iteration, "time", &m->time, 0);
     put_numbers(iteration, "dt", &m->dt, 0);
     put_numbers(iteration, "timeUnitSI", &one, 0);
+    put_places(iteration, m);
     bool good = fields >= 0;
     for (const bn_mesh *of = m; of; of = of->other)
         for (size_t i = 0; i < of->count && good; i++)

@@ -35,9 +35,11 @@ static bn_status read_vtk(bn_context *ctx, const char *path, const char *name, b
     bn_status st = BN_OK;
     const bn_vtk_array *found = NULL;
     size_t fitting = 0;
-    if (image.hexagons) {
+    if (image.hexagons || image.place[0]) {
+        const char *why = image.hexagons ? "hexagons are no grid of rows and columns"
+                                         : "its spacings differ along an axis; numbers on equal ones are needed";
         bn_vtk_free(&image);
-        return bn_fail(ctx, BN_IO, "cannot read %s: hexagons are no grid of rows and columns", path);
+        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, why);
     }
     for (size_t i = 0; i < image.count; i++)
         if (name[0] ? strcmp(image.arrays[i].name, name) == 0 : image.arrays[i].components == 1) {

@@ -65,6 +65,7 @@ typedef struct bn_mesh {
     int dims;
     uint32_t n[3];
     double origin[3], h[3]; /* of the first value, and spacing [m] */
+    const double *place[3]; /* of all nodes along an axis whose spacings differ; NULL: they are `h` apart */
     double time, dt;        /* [s]; dt: of the step that has led here, 0 at the beginning */
     bool nodes;
     unsigned long long step;

@@ -1,6 +1,6 @@
-/* vtk.h: VTK images and meshes. Written: XML ImageData (.vti) and UnstructuredGrid (.vtu) in zlib blocks as base64,
- * .pvti and .pvtu, which name pieces that several processes wrote, and a .pvd file for time. Read: these and what VTK's
- * own writers make of grids on a lattice. */
+/* vtk.h: VTK images and meshes. Written: XML ImageData (.vti), RectilinearGrid (.vtr) and UnstructuredGrid (.vtu) in
+ * zlib blocks as base64, .pvti, .pvtr and .pvtu, which name pieces that several processes wrote, and a .pvd file for
+ * time. Read: these and what VTK's own writers make of grids on a lattice. */
 #ifndef BN_VTK_H
 #define BN_VTK_H
 
@@ -20,8 +20,10 @@ typedef struct bn_vtk_image {
     uint32_t n[3];     /* values along x, y, z */
     uint32_t first[3]; /* of a piece: the place of its first value in the whole grid, whose origin it has */
     double origin[3],
-        h[3];      /* place of the first node [m] (nodes) or of the corner of the first cell (cells); spacing [m] */
-    bool nodes;    /* point data, else cell data */
+        h[3]; /* place of the first node [m] (nodes) or of the corner of the first cell (cells); spacing [m] */
+    const double *place[3]; /* of nodes along an axis whose spacings differ (.vtr); NULL: they are `h` apart; of a piece
+                               that is written those of the whole */
+    bool nodes;             /* point data, else cell data */
     bool hexagons; /* cell data on hexagons in rows along x, every odd row half a cell further: an unstructured grid
                       (.vtu) */
     double time;   /* [s]; field data "TimeValue" */
@@ -44,16 +46,18 @@ typedef struct bn_vtk_piece {
     uint32_t first[3], n[3];
 } bn_vtk_piece;
 
-/* Writes the list of pieces, .pvti or (hexagons) .pvtu. `whole` describes all of it; of its arrays name, type and
- * components are looked at. */
+/* Writes the list of pieces, .pvti, .pvtr or (hexagons) .pvtu. `whole` describes all of it; of its arrays name, type
+ * and components are looked at. */
 BN_CHECKED bn_status bn_vtk_pieces_write(bn_context *, const char *path, const bn_vtk_image *whole,
                                          const bn_vtk_piece *pieces, size_t count);
 
-/* Reads an image: .vti, .pvti with its pieces, legacy .vtk; or a mesh, .vtu and .vtk, whose cells fill a lattice. Where
- * a file has data of points and of cells, those with the array `field`; NULL, or no such array: of cells. The image
- * owns its memory until bn_vtk_free; values are in planes (component slowest). */
+/* Reads an image: .vti, .vtr, .pvti and .pvtr with their pieces, legacy .vtk; or a mesh, .vtu and .vtk, whose cells
+ * fill a lattice. Where a file has data of points and of cells, those with the array `field`; NULL, or no such array:
+ * of cells. The image owns its memory until bn_vtk_free; values are in planes (component slowest). */
 BN_CHECKED bn_status bn_vtk_read(bn_context *, const char *path, const char *field, bn_vtk_image *out);
 void bn_vtk_free(bn_vtk_image *);
+/* Whether places are numbers, each above the one before. */
+bool bn_vtk_places_rise(const double *place, size_t count);
 /* Whether bn_vtk_read takes files of that name. */
 bool bn_vtk_is_image(const char *path);
 /* Element `i` of an array of any type. */

@@ -20,6 +20,8 @@ typedef struct bn_vtk_grid {
     double origin[3], h[3];
     size_t tuples[2]; /* cells, points */
     bn_vtk_arrays data[2];
+    bool uneven; /* its places along each axis are `line` */
+    bn_vtk_array line[3];
     bn_vtk_array places, corners,
         ends; /* of a mesh: the points, the points of all cells, where each cell's end in that list */
     size_t corner_count;
@@ -27,8 +29,8 @@ typedef struct bn_vtk_grid {
     char *title;
 } bn_vtk_grid;
 
-/* Each reads a whole file; the grid is to be freed after a failure, too. bn_vtk_xml_read: .vti, .vtu, .pvti with its
- * pieces. */
+/* Each reads a whole file; the grid is to be freed after a failure, too. bn_vtk_xml_read: .vti, .vtr, .vtu, .pvti and
+ * .pvtr with their pieces. */
 BN_CHECKED bn_status bn_vtk_xml_read(bn_context *, const char *path, bn_vtk_grid *);
 BN_CHECKED bn_status bn_vtk_legacy_read(bn_context *, const char *path, bn_vtk_grid *);
 

@@ -37,6 +37,8 @@ void bn_vtk_grid_free(bn_vtk_grid *g)
 {
     free_arrays(&g->data[BN_VTK_CELLS]);
     free_arrays(&g->data[BN_VTK_POINTS]);
+    for (int d = 0; d < 3; d++)
+        bn_vtk_array_free(&g->line[d]);
     bn_vtk_array_free(&g->places);
     bn_vtk_array_free(&g->corners);
     bn_vtk_array_free(&g->ends);

@@ -65,6 +65,7 @@ static void move_piece(bn_vtk_grid *whole, bn_vtk_grid *piece)
 {
     memcpy(whole->tuples, piece->tuples, sizeof whole->tuples);
     memcpy(whole->data, piece->data, sizeof whole->data);
+    memcpy(whole->line, piece->line, sizeof whole->line);
     whole->places = piece->places;
     whole->corners = piece->corners;
     whole->ends = piece->ends;
@@ -90,11 +91,32 @@ static bool mark(const bn_vtk_grid *whole, const bn_vtk_grid *piece, unsigned ch
     return fresh;
 }
 
+/* Puts the coordinates of a piece at their place among those of the whole. */
+static const char *put_lines(bn_vtk_grid *whole, const bn_vtk_grid *piece)
+{
+    for (int d = 0; d < 3; d++) {
+        bn_vtk_array *to = &whole->line[d];
+        const size_t count = (size_t)whole->extent[d] + 1;
+        if (!to->data) {
+            *to = (bn_vtk_array){ .type = "Float64", .components = 1, .data = calloc(count, sizeof(double)) };
+            to->name = strdup("");
+            to->unit = strdup("");
+            if (!to->data || !to->name || !to->unit)
+                return bn_vtk_no_memory;
+        }
+        for (size_t i = 0; i <= piece->extent[d]; i++)
+            ((double *)to->data)[(size_t)(piece->first[d] - whole->first[d]) + i] = bn_vtk_value(&piece->line[d], i);
+    }
+    return NULL;
+}
+
 const char *bn_vtk_add_piece(bn_vtk_grid *whole, bn_vtk_grid *piece, unsigned char *seen)
 {
     const bool first = whole->data[0].count + whole->data[1].count == 0;
     if (!whole->mesh && !is_part(whole, piece))
         return "a piece is no part of the whole image";
+    if (whole->uneven && !(piece->line[0].data && piece->line[1].data && piece->line[2].data))
+        return "a piece has no coordinates along three axes";
     if (seen && !mark(whole, piece, seen))
         return "a piece is there twice, or lies within the others";
     if (!whole->title) {
@@ -107,6 +129,9 @@ const char *bn_vtk_add_piece(bn_vtk_grid *whole, bn_vtk_grid *piece, unsigned ch
         move_piece(whole, piece);
         return NULL;
     }
+    const char *why = whole->uneven ? put_lines(whole, piece) : NULL;
+    if (why)
+        return why;
     for (int kind = 0; kind < 2; kind++) {
         if (first && !make_arrays(whole, piece, kind))
             return bn_vtk_no_memory;

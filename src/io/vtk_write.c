@@ -1,7 +1,7 @@
-/* vtk_write.c: VTK XML ImageData and collections. Values are cut into blocks, each compressed by zlib; all compressed
- * blocks of an array make one base64 text behind a base64 text of their sizes (the layout that vtkXMLDataParser reads;
- * raw appended data is not XML and newer VTK refuses it). The sizes are known last, so their place is kept free and
- * filled in afterwards. */
+/* vtk_write.c: VTK XML ImageData, grids on lines and collections. Values are cut into blocks, each compressed by zlib;
+ * all compressed blocks of an array make one base64 text behind a base64 text of their sizes (the layout that
+ * vtkXMLDataParser reads; raw appended data is not XML and newer VTK refuses it). The sizes are known last, so their
+ * place is kept free and filled in afterwards. */
 #include "io/vtk_layout.h"
 
 #include "api/parallel_rows.h"
@@ -105,9 +105,17 @@ static void write_bounds(FILE *s, const char *name, const bn_vtk_image *image)
     fputs("\"", s);
 }
 
+static bool uneven(const bn_vtk_image *image) { return image->place[0] || image->place[1] || image->place[2]; }
+static const char *type_of(const bn_vtk_image *image)
+{
+    return image->hexagons ? "UnstructuredGrid" : uneven(image) ? "RectilinearGrid" : "ImageData";
+}
+
 static void write_place(FILE *s, const bn_vtk_image *image)
 {
     write_bounds(s, "WholeExtent", image);
+    if (uneven(image))
+        return;
     fputs(" Origin=\"", s);
     for (int d = 0; d < 3; d++) {
         fputs(d ? " " : "", s);
@@ -123,7 +131,7 @@ static void write_place(FILE *s, const bn_vtk_image *image)
 
 static void open_file(FILE *s, const char *prefix, const bn_vtk_image *image)
 {
-    const char *const kind = image->hexagons ? "UnstructuredGrid" : "ImageData";
+    const char *const kind = type_of(image);
     fprintf(s,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<VTKFile type=\"%s%s\" version=\"1.0\" byte_order=\"%s\" header_type=\"" BN_VTK_HEADER_TYPE
@@ -431,6 +439,28 @@ out:
     return st;
 }
 
+/* Places of the nodes of a piece along each axis. */
+static bn_status write_coordinates(vtk_writer *w, const bn_vtk_image *image)
+{
+    fputs("      <Coordinates>\n", w->stream);
+    for (int d = 0; d < 3; d++) {
+        const uint32_t n = bn_vtk_extent(image, d) + 1, first = d < image->dims ? image->first[d] : 0;
+        double *at = malloc(n * sizeof *at);
+        if (!at)
+            return bn_fail(w->ctx, BN_MEMORY, "cannot write %s: out of memory", w->path);
+        for (uint32_t i = 0; i < n; i++)
+            at[i] = image->place[d]   ? image->place[d][first + i]
+                    : d < image->dims ? image->origin[d] + (first + i) * image->h[d]
+                                      : 0;
+        const bn_status st = write_array(
+            w, &(bn_vtk_array){ (const char *[]){ "x", "y", "z" }[d], "m", "Float64", 1, at }, n * sizeof *at);
+        free(at);
+        BN_TRY(st);
+    }
+    fputs("      </Coordinates>\n", w->stream);
+    return BN_OK;
+}
+
 bn_status bn_vtk_write(bn_context *ctx, const char *path, const bn_vtk_image *image)
 {
     bn_status st = BN_OK;
@@ -449,7 +479,9 @@ bn_status bn_vtk_write(bn_context *ctx, const char *path, const bn_vtk_image *im
             BN_GO(write_array(&w, &image->arrays[i], bytes));
     }
     fputs(image->nodes ? "      </PointData>\n" : "      </CellData>\n", w.stream);
-    fprintf(w.stream, "    </Piece>\n  </%s>\n</VTKFile>\n", image->hexagons ? "UnstructuredGrid" : "ImageData");
+    if (uneven(image))
+        BN_GO(write_coordinates(&w, image));
+    fprintf(w.stream, "    </Piece>\n  </%s>\n</VTKFile>\n", type_of(image));
     st = bn_file_commit(&file);
 out:
     bn_file_abort(&file);
@@ -476,6 +508,12 @@ bn_status bn_vtk_pieces_write(bn_context *ctx, const char *path, const bn_vtk_im
                 "      <PPoints>\n        <PDataArray type=\"%s\" Name=\"Points\" NumberOfComponents=\"3\"/>\n      "
                 "</PPoints>\n",
                 far_away(whole) ? "Float64" : "Float32");
+    if (uneven(whole)) {
+        fputs("      <PCoordinates>\n", s);
+        for (int d = 0; d < 3; d++)
+            fprintf(s, "        <PDataArray type=\"Float64\" Name=\"%c\" NumberOfComponents=\"1\"/>\n", "xyz"[d]);
+        fputs("      </PCoordinates>\n", s);
+    }
     for (size_t i = 0; i < count; i++) {
         bn_vtk_image piece = *whole;
         memcpy(piece.first, pieces[i].first, sizeof piece.first);
@@ -487,7 +525,7 @@ bn_status bn_vtk_pieces_write(bn_context *ctx, const char *path, const bn_vtk_im
         write_escaped(s, pieces[i].file);
         fputs("\"/>\n", s);
     }
-    fprintf(s, "  </P%s>\n</VTKFile>\n", whole->hexagons ? "UnstructuredGrid" : "ImageData");
+    fprintf(s, "  </P%s>\n</VTKFile>\n", type_of(whole));
     return bn_file_commit(&file);
 }
 

@@ -1,6 +1,6 @@
-/* vtk_xml.c: reads VTK's XML files: ImageData with any number of pieces, PImageData with the files of its pieces,
- * UnstructuredGrid of one piece. Tags that do not matter for values are passed over. What stands behind <AppendedData>
- * is not XML: the parser gets the file up to there. */
+/* vtk_xml.c: reads VTK's XML files: ImageData and RectilinearGrid with any number of pieces, PImageData and
+ * PRectilinearGrid with the files of their pieces, UnstructuredGrid of one piece. Tags that do not matter for values
+ * are passed over. What stands behind <AppendedData> is not XML: the parser gets the file up to there. */
 #include "io/vtk_grid.h"
 
 #include "io/decimal.h"
@@ -17,7 +17,7 @@
 enum { CHUNK_BYTES = 1 << 20, DEPTH_MAX = 64, UNIT_MAX = 256 };
 static const size_t FILE_BYTES_MAX = (size_t)1 << 40;
 
-typedef enum section { OUTSIDE, FIELD_DATA, POINT_DATA, CELL_DATA, POINTS, CELLS } section;
+typedef enum section { OUTSIDE, FIELD_DATA, POINT_DATA, CELL_DATA, POINTS, CELLS, COORDINATES } section;
 
 typedef struct vtk_reader {
     bn_context *ctx;
@@ -104,10 +104,13 @@ static void start_file(vtk_reader *r, const char **attributes)
 {
     const char *type = attribute(attributes, "type"), *order = attribute(attributes, "byte_order");
     const char *word = attribute(attributes, "header_type"), *packed = attribute(attributes, "compressor");
-    r->listing = strcmp(type, "PImageData") == 0;
+    r->grid->uneven = strcmp(type, "RectilinearGrid") == 0 || strcmp(type, "PRectilinearGrid") == 0;
+    r->listing = strcmp(type, "PImageData") == 0 || strcmp(type, "PRectilinearGrid") == 0;
     r->grid->mesh = strcmp(type, "UnstructuredGrid") == 0;
-    if (!r->listing && !r->grid->mesh && strcmp(type, "ImageData") != 0)
-        fail(r, BN_IO, "type is \"%.40s\"; ImageData, PImageData and UnstructuredGrid are read", type);
+    if (!r->listing && !r->grid->mesh && !r->grid->uneven && strcmp(type, "ImageData") != 0)
+        fail(r, BN_IO,
+             "type is \"%.40s\"; ImageData, RectilinearGrid, both with P in front, and UnstructuredGrid are read",
+             type);
     if (r->listing && !r->pieces_in_files)
         fail(r, BN_IO, "a list of pieces among the pieces");
     if (strcmp(order, "LittleEndian") != 0 && strcmp(order, "BigEndian") != 0)
@@ -147,10 +150,10 @@ static void start_grid(vtk_reader *r, const char **attributes)
         return;
     if (!read_extent(attribute(attributes, "WholeExtent"), g->first, g->extent))
         fail(r, BN_IO, "WholeExtent \"%.60s\" is none", attribute(attributes, "WholeExtent"));
-    bool good = read_reals(attribute(attributes, "Origin"), g->origin, 3) &&
-                read_reals(attribute(attributes, "Spacing"), g->h, 3);
+    bool good = g->uneven || (read_reals(attribute(attributes, "Origin"), g->origin, 3) &&
+                              read_reals(attribute(attributes, "Spacing"), g->h, 3));
     for (int d = 0; d < 3; d++)
-        good = good && g->h[d] > 0;
+        good = good && (g->uneven || g->h[d] > 0);
     if (!good)
         fail(r, BN_IO, "Origin or Spacing are no three numbers");
     double direction[9];
@@ -211,7 +214,7 @@ static void start_array(vtk_reader *r, const char **attributes)
         return; /* it does not matter */
     if (!r->array.type)
         fail(r, BN_IO, "array \"%.60s\" of type \"%.40s\"; Float32, Float64, Int8 to UInt64 are read", name, type);
-    if (!name[0] && r->section != POINTS)
+    if (!name[0] && r->section != POINTS && r->section != COORDINATES)
         fail(r, BN_IO, "an array without a name");
     if (count[0] && (!read_count(count, &components) || components < 1 || components > BN_VTK_COMPONENTS_MAX))
         fail(r, BN_IO, "array \"%.60s\" has no number of components from 1 to %d", name, BN_VTK_COMPONENTS_MAX);
@@ -289,6 +292,14 @@ static void end_array(vtk_reader *r)
             fail(r, BN_IO, "points of %d numbers", r->array.components);
         else if (decode(r, points))
             move_array(r, &p->places);
+    } else if (r->section == COORDINATES) {
+        int d = 0;
+        while (d < 3 && p->line[d].data)
+            d++;
+        if (d == 3 || r->array.components != 1)
+            fail(r, BN_IO, "coordinates are not one list of numbers for each of three axes");
+        else if (decode(r, (size_t)p->extent[d] + 1))
+            move_array(r, &p->line[d]);
     } else if (r->section == CELLS && strcmp(r->array.name, "offsets") == 0) {
         if (decode(r, cells))
             move_array(r, &p->ends);
@@ -310,7 +321,7 @@ static const struct {
     section section;
 } sections[] = {
     { "FieldData", FIELD_DATA }, { "PointData", POINT_DATA }, { "CellData", CELL_DATA },
-    { "Points", POINTS },        { "Cells", CELLS },
+    { "Points", POINTS },        { "Cells", CELLS },          { "Coordinates", COORDINATES },
 };
 
 static section section_of(const char *tag)
@@ -325,6 +336,7 @@ static void XMLCALL on_start(void *data, const char *tag, const char **attribute
 {
     vtk_reader *r = data;
     const bool grid = strcmp(tag, "ImageData") == 0 || strcmp(tag, "PImageData") == 0 ||
+                      strcmp(tag, "RectilinearGrid") == 0 || strcmp(tag, "PRectilinearGrid") == 0 ||
                       strcmp(tag, "UnstructuredGrid") == 0;
     if (r->status != BN_OK)
         return;

@@ -28,6 +28,7 @@ struct bn_cg {
     bn_kernel *kernels[CG_KERNELS];
     bn_partials *sums, *pap, *rz, *rr;
     bn_scalars *scalars, *scalars_next, *diagonal;
+    bn_device_array *axes; /* of a stretched grid */
     bn_cg_desc desc;
 };
 
@@ -61,6 +62,20 @@ static size_t items(const bn_domain *domain)
     return blocks > (size_t)8 * bn_device_describe(bn_domain_device(domain))->compute_units ? 128 : 0;
 }
 
+bn_status bn_linear_axes(bn_domain *domain, const bn_stencil *s, bn_device_array **out)
+{
+    *out = NULL;
+    if (!s->widths)
+        return BN_OK;
+    double *values = malloc(bn_stencil_axes_count(s) * sizeof *values);
+    if (!values)
+        return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the spacings of a grid");
+    bn_stencil_axes(s, values);
+    const bn_status st = bn_device_array_reals(domain, "spacings", values, bn_stencil_axes_count(s), out);
+    free(values);
+    return st;
+}
+
 bn_status bn_cg_create(bn_domain *domain, const bn_cg_desc *desc, bn_cg **out)
 {
     *out = NULL;
@@ -70,12 +85,15 @@ bn_status bn_cg_create(bn_domain *domain, const bn_cg_desc *desc, bn_cg **out)
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for a linear solver");
     cg->domain = domain;
     cg->desc = *desc;
-    bn_define left_out[CG_KERNELS];
+    bn_define defines[CG_KERNELS + 1];
     size_t count = 0;
     for (int k = 0; k < CG_KERNELS; k++)
         if (!has(desc, k))
-            left_out[count++] = (bn_define){ .name = kernel_table[k].name, .kind = BN_DEF_LEFT_OUT };
-    BN_GO(bn_program_build(domain, "cg", left_out, count, &cg->program));
+            defines[count++] = (bn_define){ .name = kernel_table[k].name, .kind = BN_DEF_LEFT_OUT };
+    if (desc->stencil.widths)
+        defines[count++] = (bn_define){ .name = "STRETCHED", .kind = BN_DEF_INT, .u.i = 1 };
+    BN_GO(bn_program_build(domain, "cg", defines, count, &cg->program));
+    BN_GO(bn_linear_axes(domain, &desc->stencil, &cg->axes));
     for (int k = 0; k < CG_KERNELS; k++)
         if (has(desc, k))
             BN_GO(bn_kernel_find(cg->program, &kernel_table[k], &cg->kernels[k]));
@@ -103,6 +121,7 @@ void bn_cg_destroy(bn_cg **solver)
     bn_scalars_destroy(&cg->scalars);
     bn_scalars_destroy(&cg->scalars_next);
     bn_scalars_destroy(&cg->diagonal);
+    bn_device_array_destroy(&cg->axes);
     bn_program_destroy(&cg->program);
     free(cg);
     *solver = NULL;
@@ -117,9 +136,9 @@ static void swap_scalars(bn_cg *cg)
 
 /* The arguments of STENCIL_ARGUMENTS in kernels/lib/stencil.h; kx and ky are no definitions, so that all systems of a
  * domain share one program. */
-#define MATRIX(cg)                                                                            \
-    BN_READ((cg)->desc.bits, 0), BN_SCALARS((cg)->diagonal), BN_REALV((cg)->desc.stencil.kx), \
-        BN_REALV((cg)->desc.stencil.ky)
+#define MATRIX(cg)                                                                        \
+    BN_ARRAY_IF_ANY((cg)->axes), BN_READ((cg)->desc.bits, 0), BN_SCALARS((cg)->diagonal), \
+        BN_REALV((cg)->desc.stencil.kx), BN_REALV((cg)->desc.stencil.ky)
 
 /* r = b - A x and its judgement; with `check` only if the recurrence claims to be done, after at most `most`
  * iterations. `direct`: x is from a direct solver. */

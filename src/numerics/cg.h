@@ -58,6 +58,9 @@ typedef struct bn_cg_desc {
     void *user;
 } bn_cg_desc;
 
+/* `axes` of kernels/lib/stencil.h on a device; NULL unless the grid is stretched. */
+BN_CHECKED bn_status bn_linear_axes(bn_domain *, const bn_stencil *, bn_device_array **out);
+
 BN_CHECKED bn_status bn_cg_create(bn_domain *, const bn_cg_desc *, bn_cg **out);
 void bn_cg_destroy(bn_cg **);
 

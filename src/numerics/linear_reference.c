@@ -6,6 +6,7 @@
 #include "numerics/multigrid_plan.h"
 #include "numerics/pair.h"
 #include "numerics/spectral_plan.h"
+#include "numerics/stretched.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ typedef struct grid {
 
 /* One dimension of the direct solver: tables in this precision. */
 typedef struct axis {
-    real *twiddle, *chirp, *spectrum, *eigenvalue;
+    real *twiddle, *chirp, *spectrum, *eigenvalue, *forward, *back;
 } axis;
 
 struct bn_linear_reference {
@@ -25,6 +26,7 @@ struct bn_linear_reference {
     bn_linear_desc desc;
     size_t n[3], points;
     real diagonal[BN_DIAGONALS], kx, ky;
+    real *spacings; /* of a stretched grid */
     real *r, *p, *q, *z, *product, *partials;
     bn_multigrid_plan multigrid;
     grid grids[BN_GRID_LEVELS];
@@ -52,7 +54,15 @@ static bool create_spectral(bn_linear_reference *l)
     size_t longest = 0;
     for (int d = 0; d < 2; d++) {
         const bn_spectral_axis *a = &l->spectral.axis[d];
-        const size_t size = (size_t)1 << a->log;
+        const size_t size = (size_t)1 << a->log, nodes = (size_t)a->intervals + 1;
+        if (a->dense) {
+            l->axes[d].forward = rounded(a->forward, (size_t)a->count * nodes);
+            l->axes[d].back = rounded(a->back, (size_t)a->count * nodes);
+            l->axes[d].eigenvalue = rounded(a->eigenvalue, nodes);
+            if (!l->axes[d].forward || !l->axes[d].back || !l->axes[d].eigenvalue)
+                return false;
+            continue;
+        }
         l->axes[d].twiddle = rounded(a->twiddle, bn_spectral_twiddles(a));
         l->axes[d].chirp = rounded(a->chirp, 2 * (size_t)a->length);
         l->axes[d].spectrum = rounded(a->spectrum, 2 * size);
@@ -65,7 +75,8 @@ static bool create_spectral(bn_linear_reference *l)
     if (!bn_spectral_plan_second(&l->desc.stencil, &second))
         return false;
     for (int d = 0; d < 2; d++)
-        l->coupled[d] = rounded(second.axis[d].eigenvalue, (size_t)second.axis[d].count);
+        l->coupled[d] = rounded(second.axis[d].eigenvalue,
+                                (size_t)(second.axis[d].dense ? second.axis[d].intervals + 1 : second.axis[d].count));
     bn_spectral_plan_destroy(&second);
     return l->coupled[0] && l->coupled[1] && (l->line = malloc(2 * (longest + 1) * sizeof(real))) != NULL;
 }
@@ -113,8 +124,15 @@ bn_status BN_PRECISE(linear_reference_create)(bn_context *ctx, const bn_linear_d
         l->diagonal[i] = (real)diagonal[i];
     l->kx = (real)s->kx;
     l->ky = (real)s->ky;
-    real **const vectors[] = { &l->r, &l->p, &l->q, &l->z, &l->product };
     bool good = true;
+    if (s->widths) {
+        double *axes = malloc(bn_stencil_axes_count(s) * sizeof *axes);
+        if (axes)
+            bn_stencil_axes(s, axes);
+        good = axes && (l->spacings = rounded(axes, bn_stencil_axes_count(s))) != NULL;
+        free(axes);
+    }
+    real **const vectors[] = { &l->r, &l->p, &l->q, &l->z, &l->product };
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         good = (*vectors[i] = calloc(l->points, sizeof(real))) != NULL && good;
     const size_t blocks = (l->n[0] / BN_BLOCK_NX + 1) * (l->n[1] / BN_BLOCK_NY + 1);
@@ -147,10 +165,13 @@ void BN_PRECISE(linear_reference_destroy)(bn_linear_reference **reference)
         free(l->axes[d].chirp);
         free(l->axes[d].spectrum);
         free(l->axes[d].eigenvalue);
+        free(l->axes[d].forward);
+        free(l->axes[d].back);
         free(l->coupled[d]);
     }
     bn_multigrid_plan_destroy(&l->multigrid);
     bn_spectral_plan_destroy(&l->spectral);
+    free(l->spacings);
     free(l->inverse);
     free(l->line);
     free(l->r);
@@ -169,10 +190,31 @@ static real face(unsigned bits, unsigned a, unsigned b)
     return REAL(0.5) * (real)(((bits & a) != 0) + ((bits & b) != 0));
 }
 
+/* The same on a stretched grid. */
+static real stretched_row(const bn_linear_reference *l, size_t at, const real *v)
+{
+    const unsigned bits = l->desc.stencil.bits[at];
+    const bn_spacings_at h = bn_spacings(l->spacings, l->n[0], l->n[1], at);
+    const real west = bn_stretched_face(&h, l->kx, bits, 0), east = bn_stretched_face(&h, l->kx, bits, 1);
+    const real south = bn_stretched_face(&h, l->ky, bits, 2), north = bn_stretched_face(&h, l->ky, bits, 3);
+    real sum = (l->diagonal[15] * bn_stretched_area(&h, bits) + ((west + east) + (south + north))) * v[at];
+    if (bits & BN_LINK_WEST)
+        sum = sum - west * v[at - 1];
+    if (bits & BN_LINK_EAST)
+        sum = sum - east * v[at + 1];
+    if (bits & BN_LINK_SOUTH)
+        sum = sum - south * v[at - l->n[0]];
+    if (bits & BN_LINK_NORTH)
+        sum = sum - north * v[at + l->n[0]];
+    return sum;
+}
+
 /* Row `at` of A v. */
 static real row(const bn_linear_reference *l, size_t at, const real *v)
 {
     const unsigned bits = l->desc.stencil.bits[at];
+    if (l->spacings)
+        return stretched_row(l, at, v);
     real sum = l->diagonal[bits & BN_CELLS] * v[at];
     if (bits & BN_LINK_WEST)
         sum = sum - (l->kx * face(bits, BN_CELL_SW, BN_CELL_NW)) * v[at - 1];
@@ -494,11 +536,32 @@ static void all_columns(bn_linear_reference *l, bool back, real *values)
     }
 }
 
+/* Of a stretched grid, by products with eigenvectors: `in` to `out` along one dimension, at the unknowns. */
+static void multiply(const bn_linear_reference *l, int d, const real *table, const real *in, real *out)
+{
+    const bn_spectral_axis *x = &l->spectral.axis[0], *y = &l->spectral.axis[1], *a = &l->spectral.axis[d];
+    const size_t nodes = (size_t)a->intervals + 1, stride = d ? l->n[0] : 1;
+    for (int j = y->first; j < y->first + y->count; j++)
+        for (int i = x->first; i < x->first + x->count; i++) {
+            const size_t at = (size_t)j * l->n[0] + (size_t)i, own = (size_t)(d ? j : i);
+            const real *line = in + at - (own - (size_t)a->first) * stride;
+            real sum = 0;
+            for (size_t m = 0; m < (size_t)a->count; m++)
+                sum = sum + table[m * nodes + own] * line[m * stride];
+            out[at] = sum;
+        }
+}
+
 /* Transforms both ways of l->q: values of the grid at the unknowns; values on a mirrored border count twice forward. */
 static void transform_forward(bn_linear_reference *l, const real *b)
 {
     const bn_spectral_axis *ax = &l->spectral.axis[0], *ay = &l->spectral.axis[1];
     real *w = l->q;
+    if (l->spacings) {
+        multiply(l, 0, l->axes[0].forward, b, l->product);
+        multiply(l, 1, l->axes[1].forward, l->product, w);
+        return;
+    }
     for (size_t at = 0; at < l->points; at++)
         w[at] = b[at];
     for (int j = 0; j < ay->count; j++)
@@ -513,6 +576,11 @@ static void transform_forward(bn_linear_reference *l, const real *b)
 
 static void transform_back(bn_linear_reference *l, real *w)
 {
+    if (l->spacings) {
+        multiply(l, 1, l->axes[1].back, w, l->product);
+        multiply(l, 0, l->axes[0].back, l->product, w);
+        return;
+    }
     all_columns(l, true, w);
     all_rows(l, true, w);
 }
@@ -521,10 +589,11 @@ static void transform_back(bn_linear_reference *l, real *w)
 static void divide(const bn_linear_reference *l, const real *eigenvalue_x, const real *eigenvalue_y, real *w)
 {
     const bn_spectral_axis *ax = &l->spectral.axis[0], *ay = &l->spectral.axis[1];
+    const int from_x = ax->dense ? ax->first : 0, from_y = ay->dense ? ay->first : 0; /* of nodes, or of unknowns */
     for (int j = 0; j < ay->count; j++)
         for (int i = 0; i < ax->count; i++) {
             real *value = w + (size_t)(ay->first + j) * l->n[0] + (size_t)(ax->first + i);
-            *value = *value / (eigenvalue_x[i] + eigenvalue_y[j]);
+            *value = *value / (eigenvalue_x[i + from_x] + eigenvalue_y[j + from_y]);
         }
 }
 

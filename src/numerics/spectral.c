@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { TWIDDLE, LOAD, PICK, LOAD_BACK, PICK_BACK, CHIRP, SPECTRUM, EIGENVALUE, TABLES };
+enum { TWIDDLE, LOAD, PICK, LOAD_BACK, PICK_BACK, CHIRP, SPECTRUM, EIGENVALUE, FORWARD, BACK, TABLES };
 
 struct bn_spectral {
     bn_program *program;
@@ -14,6 +14,7 @@ struct bn_spectral {
     bn_field *work, *work_second, *plus;
     bn_domain *transposed_domain; /* columns as rows */
     bn_field *transposed, *transposed_second;
+    bn_field *dense; /* of a stretched grid: between the two dimensions */
 };
 
 static const bn_kernel_desc rows_kernel = { "spectral_rows",
@@ -22,6 +23,12 @@ static const bn_kernel_desc rows_kernel = { "spectral_rows",
 static const bn_kernel_desc columns_kernel = { "spectral_columns",
                                                BN_PER_COLUMN_PAIR,
                                                { .reads = 1, .writes = 1, .flops = 220 } };
+static const bn_kernel_desc dense_rows_kernel = { "spectral_dense_rows",
+                                                  BN_PER_BLOCK,
+                                                  { .reads = 1, .writes = 1, .flops = 256 } };
+static const bn_kernel_desc dense_columns_kernel = { "spectral_dense_columns",
+                                                     BN_PER_BLOCK,
+                                                     { .reads = 1, .writes = 1, .flops = 256 } };
 /* Registers of a work-item: so that the work-groups of all lines of 1025 nodes are on an H200 at once, and three of the
  * larger ones of longer lines on a compute unit in place of two. */
 enum { REGISTERS = 96, REGISTERS_OF_LONG_LINES = 80 };
@@ -76,14 +83,46 @@ static bn_status create_second(bn_domain *domain, const bn_spectral_second *seco
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
     s->work_second = second->work;
     s->plus = second->plus;
-    BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "second coefficients" },
-                          &s->transposed_second));
-    for (int d = 0; d < 2; d++)
-        BN_GO(bn_device_array_reals(domain, "second eigenvalues", plan.axis[d].eigenvalue, (size_t)plan.axis[d].count,
-                                    &s->eigenvalue_second[d]));
+    if (!s->dense)
+        BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "second coefficients" },
+                              &s->transposed_second));
+    for (int d = 0; d < 2; d++) {
+        const bn_spectral_axis *a = &plan.axis[d];
+        BN_GO(bn_device_array_reals(domain, "second eigenvalues", a->eigenvalue,
+                                    (size_t)(a->dense ? a->intervals + 1 : a->count), &s->eigenvalue_second[d]));
+    }
 out:
     bn_spectral_plan_destroy(&plan);
     return st;
+}
+
+/* Of a stretched grid. */
+static bn_status create_dense(bn_domain *domain, const bn_spectral_plan *plan, const bn_spectral_second *second,
+                              bn_spectral *s)
+{
+    const bn_spectral_axis *x = &plan->axis[0], *y = &plan->axis[1];
+    const bn_define defines[] = {
+        { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
+        { .name = "PLUS", .kind = BN_DEF_INT, .u.i = second && second->plus },
+        { .name = "COUNT_X", .kind = BN_DEF_INT, .u.i = x->count },
+        { .name = "FIRST_X", .kind = BN_DEF_INT, .u.i = x->first },
+        { .name = "COUNT_Y", .kind = BN_DEF_INT, .u.i = y->count },
+        { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
+    };
+    BN_TRY(bn_field_create(domain, &(bn_field_desc){ .name = "half of the coefficients" }, &s->dense));
+    if (second)
+        BN_TRY(create_second(domain, second, s));
+    BN_TRY(bn_program_build(domain, "spectral_dense", defines, sizeof defines / sizeof *defines, &s->program));
+    BN_TRY(bn_kernel_find(s->program, &dense_rows_kernel, &s->rows));
+    BN_TRY(bn_kernel_find(s->program, &dense_columns_kernel, &s->columns));
+    for (int d = 0; d < 2; d++) {
+        const bn_spectral_axis *a = &plan->axis[d];
+        const size_t nodes = (size_t)a->intervals + 1, count = (size_t)a->count * nodes;
+        BN_TRY(bn_device_array_reals(domain, "eigenvectors", a->forward, count, &s->table[d][FORWARD]));
+        BN_TRY(bn_device_array_reals(domain, "eigenvectors back", a->back, count, &s->table[d][BACK]));
+        BN_TRY(bn_device_array_reals(domain, "eigenvalues", a->eigenvalue, nodes, &s->table[d][EIGENVALUE]));
+    }
+    return BN_OK;
 }
 
 bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_field *work,
@@ -99,6 +138,12 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     }
     s->work = work;
     const bn_spectral_axis *x = &plan.axis[0], *y = &plan.axis[1];
+    if (stencil->widths) {
+        BN_GO(create_dense(domain, &plan, second, s));
+        *out = s;
+        s = NULL;
+        goto out;
+    }
     const bn_domain_desc transposed = {
         .grid = { .dims = 2, .n = { (uint32_t)y->count, (uint32_t)x->count, 1 }, .h = { 1, 1, 1 } },
         .precision = bn_domain_precision(domain),
@@ -163,13 +208,40 @@ void bn_spectral_destroy(bn_spectral **solver)
     bn_program_destroy(&(*solver)->program);
     bn_field_destroy(&(*solver)->transposed);
     bn_field_destroy(&(*solver)->transposed_second);
+    bn_field_destroy(&(*solver)->dense);
     bn_domain_destroy(&(*solver)->transposed_domain);
     free(*solver);
     *solver = NULL;
 }
 
+/* From coefficients to a solution; of the second system of two or not. */
+static bn_status dense_back(const bn_spectral *s, bn_field *coefficients, bool second, bn_field *x)
+{
+    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
+    BN_TRY(BN_RUN(s->columns, BN_READ(coefficients, 0), BN_ARRAY(ty[BACK]), BN_ARRAY(tx[EIGENVALUE]),
+                  BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY(tx[EIGENVALUE]), BN_ARRAY(ty[EIGENVALUE]), BN_I32V(0),
+                  BN_UPDATE(s->dense), BN_UPDATE(s->dense)));
+    return BN_RUN(s->rows, BN_READ(s->dense, 0), BN_ARRAY(tx[BACK]), BN_READ(s->plus ? s->plus : coefficients, 0),
+                  BN_I32V(second), BN_UPDATE(x));
+}
+
+static bn_status dense_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_field *b)
+{
+    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1], *const *other = s->eigenvalue_second;
+    const bool two = s->work_second;
+    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_ARRAY(tx[FORWARD]), BN_READ(b, 0), BN_I32V(0), BN_UPDATE(s->dense)));
+    BN_TRY(BN_RUN(s->columns, BN_READ(s->dense, 0), BN_ARRAY(ty[FORWARD]), BN_ARRAY(tx[EIGENVALUE]),
+                  BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY(two ? other[0] : tx[EIGENVALUE]),
+                  BN_ARRAY(two ? other[1] : ty[EIGENVALUE]), BN_I32V(1), BN_UPDATE(s->work),
+                  BN_UPDATE(two ? s->work_second : s->work)));
+    BN_TRY(dense_back(s, s->work, false, x));
+    return two ? dense_back(s, s->work_second, true, y) : BN_OK;
+}
+
 bn_status bn_spectral_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_field *b)
 {
+    if (s->dense)
+        return dense_solve_two(s, x, y, b);
     bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
     const bool two = s->transposed_second;
     /* What is not there is not touched. */

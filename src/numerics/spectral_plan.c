@@ -107,7 +107,9 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
     const size_t nx = s->nx, ny = s->ny;
     find_ends(s, free_end);
     const char *reason = no_rectangle(s, free_end);
-    for (int d = 0; d < 2 && !reason; d++)
+    if (!reason && s->widths && (nx > BN_SPECTRAL_DENSE_NODES || ny > BN_SPECTRAL_DENSE_NODES))
+        reason = "on a stretched grid it takes 1025 nodes along a side at most";
+    for (int d = 0; d < 2 && !reason && !s->widths; d++)
         if (local_bytes((int)(d ? ny : nx) - 1, free_end[2 * d], free_end[2 * d + 1], real_bytes) >
             BN_SPECTRAL_LOCAL_BYTES)
             reason =
@@ -131,7 +133,7 @@ bool bn_spectral_folds(const bn_stencil *s, int log[2], bool odd[2])
         set_lengths(&a);
         log[d] = a.log;
         odd[d] = a.odd;
-        folds = folds && a.folded;
+        folds = folds && a.folded && !s->widths;
     }
     return folds;
 }
@@ -148,6 +150,8 @@ const char *bn_spectral_kind(const bn_stencil *s, int dim)
                            .low_free = free_end[2 * dim],
                            .high_free = free_end[2 * dim + 1] };
     set_lengths(&a);
+    if (s->widths)
+        return dim ? "columns of a stretched grid" : "rows of a stretched grid";
     return kinds[dim][a.chirps ? 0 : !a.folded ? 1 : a.odd ? 3 : 2];
 }
 
@@ -284,6 +288,92 @@ static bool fill_axis(bn_spectral_axis *a, double k, double mass)
     return true;
 }
 
+/* Eigenvalues of the symmetric matrix of `count` rows with this diagonal, in place, and off[m] between rows m and m +
+ * 1; eigenvectors as rows. The QL method with implicit shifts (Martin and Wilkinson 1968). */
+static void find_eigenvectors(double *diagonal, double *off, int count, double *vectors)
+{
+    off[count - 1] = 0;
+    for (int l = 0; l < count; l++)
+        for (;;) {
+            int m = l;
+            while (m + 1 < count && fabs(off[m]) > 0x1p-53 * (fabs(diagonal[m]) + fabs(diagonal[m + 1])))
+                m++;
+            if (m == l)
+                break;
+            const double half = 0.5 * (diagonal[l + 1] - diagonal[l]) / off[l], root = sqrt(half * half + 1);
+            double g = diagonal[m] - diagonal[l] + off[l] / (half + (half < 0 ? -root : root)), s = 1, c = 1, p = 0;
+            int i = m - 1;
+            for (; i >= l; i--) {
+                const double f = s * off[i], b = c * off[i], r = sqrt(f * f + g * g);
+                off[i + 1] = r;
+                if (r == 0) {
+                    diagonal[i + 1] -= p;
+                    off[m] = 0;
+                    break;
+                }
+                s = f / r;
+                c = g / r;
+                g = diagonal[i + 1] - p;
+                const double turn = (diagonal[i] - g) * s + 2 * c * b;
+                p = s * turn;
+                diagonal[i + 1] = g + p;
+                g = c * turn - b;
+                double *low = vectors + (size_t)i * (size_t)count, *high = low + count;
+                for (int k = 0; k < count; k++) {
+                    const double above = high[k], below = low[k];
+                    high[k] = s * below + c * above;
+                    low[k] = c * below - s * above;
+                }
+            }
+            if (i >= l)
+                continue;
+            diagonal[l] -= p;
+            off[l] = g;
+            off[m] = 0;
+        }
+}
+
+/* Of one dimension of a stretched grid: K v = lambda W v, K the differences between nodes, W the widths of the control
+ * volumes, with v' W v = 1. */
+static bool fill_dense(bn_spectral_axis *a, const double *widths, double k, double mass)
+{
+    const int count = a->count, nodes = a->intervals + 1;
+    const size_t all = (size_t)count * (size_t)nodes;
+    double *rows = calloc((size_t)count * (size_t)count, sizeof *rows), *off = calloc((size_t)count, sizeof *off),
+           *root = calloc((size_t)count, sizeof *root), *value = calloc((size_t)count, sizeof *value);
+    a->forward = calloc(all, sizeof *a->forward);
+    a->back = calloc(all, sizeof *a->back);
+    a->eigenvalue = calloc((size_t)nodes, sizeof *a->eigenvalue);
+    const bool good = rows && off && root && value && a->forward && a->back && a->eigenvalue;
+    for (int m = 0; good && m < count; m++) {
+        const int node = a->first + m;
+        const double below = node > 0 ? widths[node - 1] : 0, above = node < a->intervals ? widths[node] : 0;
+        root[m] = 1 / sqrt(0.5 * (below + above));
+        value[m] = ((below > 0 ? 1 / below : 0) + (above > 0 ? 1 / above : 0)) * root[m] * root[m];
+        off[m] = above > 0 ? -root[m] / above : 0;
+        rows[(size_t)m * (size_t)count + (size_t)m] = 1;
+    }
+    for (int m = 0; good && m + 1 < count; m++)
+        off[m] *= root[m + 1];
+    if (good)
+        find_eigenvectors(value, off, count, rows);
+    for (int node = 0; good && node < nodes; node++) {
+        const int q = node - a->first;
+        a->eigenvalue[node] = q >= 0 && q < count ? mass + k * value[q] : 1;
+    }
+    for (int q = 0; good && q < count; q++)
+        for (int m = 0; m < count; m++) {
+            const double v = rows[(size_t)q * (size_t)count + (size_t)m] * root[m];
+            a->forward[(size_t)m * (size_t)nodes + (size_t)(a->first + q)] = v;
+            a->back[(size_t)q * (size_t)nodes + (size_t)(a->first + m)] = v;
+        }
+    free(rows);
+    free(off);
+    free(root);
+    free(value);
+    return good;
+}
+
 bool bn_spectral_plan_create(const bn_stencil *s, bn_spectral_plan *out)
 {
     bool free_end[4], good = true;
@@ -295,6 +385,16 @@ bool bn_spectral_plan_create(const bn_stencil *s, bn_spectral_plan *out)
         a->low_free = free_end[2 * d];
         a->high_free = free_end[2 * d + 1];
         set_lengths(a);
+    }
+    for (int d = 0; d < 2 && good && s->widths; d++) {
+        bn_spectral_axis *a = &out->axis[d];
+        a->dense = true;
+        good = fill_dense(a, s->widths + (d ? s->nx - 1 : 0), d ? s->ky : s->kx, d ? 0 : s->mass);
+    }
+    if (s->widths) {
+        if (!good)
+            bn_spectral_plan_destroy(out);
+        return good;
     }
     for (int d = 0; d < 2 && good; d++)
         good = fill_axis(&out->axis[d], d ? s->ky : s->kx, d ? 0 : s->mass);
@@ -311,7 +411,7 @@ bool bn_spectral_plan_second(const bn_stencil *s, bn_spectral_plan *out)
 {
     if (!bn_spectral_plan_create(s, out))
         return false;
-    for (int d = 0; d < 2; d++)
+    for (int d = 0; d < 2 && !s->widths; d++)
         for (int q = 0; q < out->axis[d].count; q++)
             out->axis[d].eigenvalue[q] /= (double)out->axis[0].length * out->axis[1].length;
     return true;
@@ -329,6 +429,8 @@ void bn_spectral_plan_destroy(bn_spectral_plan *plan)
         free(a->chirp);
         free(a->spectrum);
         free(a->eigenvalue);
+        free(a->forward);
+        free(a->back);
     }
     *plan = (bn_spectral_plan){ 0 };
 }

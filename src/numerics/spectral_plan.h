@@ -15,13 +15,17 @@
  *   load, load_back [length]            for each point of the period the value there, forward and back, as the kernel
  *                                       explains
  *   pick, pick_back [count]             the place of each value in the result of the transform, in the same form
- *   eigenvalue [count]                  times the lengths of both periods */
+ *   eigenvalue [count]                  times the lengths of both periods
+ * On a stretched grid `dense` tables of kernels/spectral_dense.cl stand in place of all these: with a column for each
+ * of the `nodes`, intervals + 1, forward and back a row for each unknown, and eigenvalues. */
 typedef struct bn_spectral_axis {
     int intervals, count, first, length, log;
     bool low_free, high_free; /* mirrored ends, whose node is an unknown */
     bool odd, chirps, folded;
     int32_t *load, *pick, *load_back, *pick_back;
     double *twiddle, *chirp, *spectrum, *eigenvalue;
+    bool dense;
+    double *forward, *back;
 } bn_spectral_axis;
 
 typedef struct bn_spectral_plan {
@@ -35,7 +39,8 @@ static inline size_t bn_spectral_twiddles(const bn_spectral_axis *a)
 }
 
 /* Whether the direct solver can take the matrix: a whole rectangle with each side given or mirrored throughout, lines
- * that fit into BN_SPECTRAL_LOCAL_BYTES. *why (why may be NULL): the reason why not. */
+ * that fit into BN_SPECTRAL_LOCAL_BYTES or, on a stretched grid, of BN_SPECTRAL_DENSE_NODES at most. *why (why may be
+ * NULL): the reason why not. */
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
 /* Whether the lines along both dimensions are folded: 2^log intervals, both ends alike, given where `odd`. */
@@ -45,6 +50,8 @@ const char *bn_spectral_kind(const bn_stencil *, int dim);
 
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */
 enum { BN_SPECTRAL_LOCAL_BYTES = 32768 };
+/* Eigenvectors of longer lines take minutes to find. */
+enum { BN_SPECTRAL_DENSE_NODES = 1025 };
 
 /* False: no memory. */
 bool bn_spectral_plan_create(const bn_stencil *, bn_spectral_plan *out);

@@ -3,7 +3,7 @@
 
 #include "api/parallel_rows.h"
 
-#include <stddef.h>
+#include <math.h>
 
 /* The two cells beside the face towards each direction. */
 static const unsigned beside[4][2] = {
@@ -22,8 +22,46 @@ double bn_stencil_entry(const bn_stencil *s, unsigned bits, int direction)
                : 0;
 }
 
+/* Of the cell below (0) or above (1) node m along one dimension; 1 outside. */
+static double width(const bn_stencil *s, int dim, uint32_t m, int above)
+{
+    const uint32_t n = dim ? s->ny : s->nx, cell = m + (uint32_t)above;
+    return cell > 0 && cell < n ? s->widths[(dim ? s->nx - 1 : 0) + cell - 1] : 1;
+}
+
+double bn_stencil_coupling(const bn_stencil *s, unsigned bits, int direction, uint32_t i, uint32_t j)
+{
+    const double k = direction < 2 ? s->kx : s->ky;
+    if (!s->widths)
+        return k * bn_stencil_face(bits, direction);
+    const int across = direction / 2;
+    const uint32_t along = across ? i : j;
+    const double low = bits & beside[direction][0] ? width(s, !across, along, 0) : 0,
+                 high = bits & beside[direction][1] ? width(s, !across, along, 1) : 0;
+    return k * (0.5 * (low + high) / width(s, across, across ? j : i, direction % 2));
+}
+
+void bn_stencil_axes(const bn_stencil *s, double *out)
+{
+    for (int dim = 0; dim < 2; dim++) {
+        const uint32_t n = dim ? s->ny : s->nx;
+        for (uint32_t m = 0; m <= n; m++) {
+            const double below = width(s, dim, m, 0);
+            out[m] = below;
+            out[n + 1 + m] = 1 / below;
+            out[2 * (n + 1) + m] = m < n ? 2 / (below + width(s, dim, m, 1)) : 1;
+        }
+        out += 3 * ((size_t)n + 1);
+    }
+}
+
 void bn_stencil_diagonals(const bn_stencil *s, double out[BN_DIAGONALS])
 {
+    if (s->widths) {
+        for (int n = 0; n < BN_DIAGONALS; n++)
+            out[n] = n == 15 ? s->mass : 0;
+        return;
+    }
     for (unsigned cells = 0; cells < 16; cells++) {
         double area = 0, faces[2] = { 0, 0 };
         for (int d = 0; d < 4; d++) {
@@ -72,4 +110,13 @@ void bn_stencil_bits(uint32_t nx, uint32_t ny, const bool *unknown, const bool *
     bn_parallel_rows(ny, nx, find_bits, &(node_bits){ nx, ny, unknown, cell, bits });
 }
 
-double bn_stencil_norm(const bn_stencil *s) { return s->mass + 4 * (s->kx + s->ky); }
+double bn_stencil_norm(const bn_stencil *s)
+{
+    double least[2] = { 1, 1 }, most[2] = { 1, 1 };
+    for (size_t c = 0; s->widths && c + 2 < (size_t)s->nx + s->ny; c++) {
+        const int dim = c + 1 >= s->nx;
+        least[dim] = fmin(least[dim], s->widths[c]);
+        most[dim] = fmax(most[dim], s->widths[c]);
+    }
+    return s->mass * most[0] * most[1] + 4 * (s->kx * most[1] / least[0] + s->ky * most[0] / least[1]);
+}

@@ -30,7 +30,8 @@ static const char *vtk_type(const bn_plan *p, bn_type type)
 }
 
 static bool hexagons(const bn_plan *p) { return p->grid.kind == BN_HEXAGONAL && !p->grid.nodes; }
-const char *bn_field_vtk_ending(const bn_plan *p) { return hexagons(p) ? "vtu" : "vti"; }
+static bool uneven(const bn_grid *g) { return g->place[0] || g->place[1] || g->place[2]; }
+const char *bn_field_vtk_ending(const bn_plan *p) { return hexagons(p) ? "vtu" : uneven(&p->grid) ? "vtr" : "vti"; }
 
 static bool is_of(const bn_field_desc *d, bool volume) { return volume == ((d->role & BN_VOLUME) != 0); }
 
@@ -59,6 +60,7 @@ bn_vtk_image bn_field_image(const bn_field_sampler *e, bool volume, bn_vtk_array
     for (int k = 0; k < 3; k++) {
         image.n[k] = g->n[k];
         image.h[k] = g->h[k];
+        image.place[k] = g->place[k];
         image.origin[k] = g->origin[k] - (g->nodes || k >= g->dims ? 0 : 0.5 * g->h[k]); /* the cell's corner */
     }
     if (image.hexagons) /* the westernmost corner of the first row */
@@ -111,8 +113,8 @@ static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const bn
         snprintf(number, sizeof number, component > 0 ? "-im" : "-re");
     else if (components(d) > 1)
         snprintf(number, sizeof number, "-%d", component);
-    snprintf(text, sizeof text, "%s%s [%s], cells of %g x %g m", d->name, number, d->unit ? d->unit : "", g->h[0],
-             g->h[1]);
+    snprintf(text, sizeof text, "%s%s [%s], cells of %g x %g m%s", d->name, number, d->unit ? d->unit : "", g->h[0],
+             g->h[1], uneven(g) ? " on average: a stretched grid" : "");
     if (e->leads)
         BN_GO(bn_tiff_begin(ctx, bn_output_dir_name(folder, "fields/%s%s-%06llu.tif", d->name, number, e->step).text,
                             size, &tiff));
@@ -156,6 +158,7 @@ bn_mesh bn_field_mesh(const bn_field_sampler *e, bool volume, bn_mesh_array *arr
     for (int k = 0; k < 3; k++) {
         m.n[k] = g->n[k];
         m.h[k] = g->h[k];
+        m.place[k] = g->place[k];
         m.origin[k] = g->origin[k];
     }
     for (size_t i = 0; i < e->count; i++) {

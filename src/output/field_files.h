@@ -7,7 +7,7 @@
 #include "output/field_sampler.h"
 #include "output/output_dir.h"
 
-/* "vtu" on hexagons, else "vti". */
+/* "vtu" on hexagons, "vtr" on nodes of differing spacings, else "vti". */
 const char *bn_field_vtk_ending(const bn_plan *);
 /* The whole grid, or the plan's second one (`volume`), with its fields of role output; room for BN_PLAN_FIELDS arrays.
  * Without data the arrays have none. */

@@ -177,6 +177,8 @@ static bn_status write_piece(bn_context *ctx, const bn_frame *m, const bn_region
         for (int k = 0; k < 3; k++) {
             mesh.n[k] = r->n[k];
             mesh.origin[k] += r->first[k] * mesh.h[k];
+            if (mesh.place[k])
+                mesh.place[k] += r->first[k];
         }
         BN_TRY(bn_hdf5_write(ctx, bn_output_dir_name(m->desc.folder, "fields/%s", piece_name(m, false, box).text).text,
                              &mesh));

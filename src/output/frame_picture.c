@@ -1,6 +1,7 @@
 /* frame_picture.c: from the fields of one output time to pictures. */
 #include "output/frame_picture.h"
 
+#include "plot/even.h"
 #include "plot/picture.h"
 
 #include <math.h>
@@ -55,12 +56,32 @@ static plane plane_of(const bn_plan *plan, const bn_picture_desc *d)
     return p;
 }
 
+/* Values at nodes of differing spacings, thinned, on equal ones; NULL: no memory. */
+static double *even_values(const double *values, const bn_grid *g, const plane *p, uint32_t n[2])
+{
+    const int axes[2] = { p->x, p->y };
+    const double *place[2] = { NULL, NULL };
+    double h[2], *thinned = malloc(((size_t)n[0] + n[1]) * sizeof *thinned), *out = NULL;
+    for (int k = 0; thinned && k < 2; k++)
+        if (g->place[axes[k]]) {
+            double *own = thinned + (k ? n[0] : 0);
+            for (uint32_t i = 0; i < n[k]; i++)
+                own[i] = g->place[axes[k]][(size_t)i * p->thin[k]];
+            place[k] = own;
+        }
+    if (thinned)
+        out = bn_even_values(values, place, n, h);
+    free(thinned);
+    return out;
+}
+
 /* A component of a field on the picture's plane, thinned, band by band; n: how many values along its axes. */
 static bn_status sample_plane(bn_context *ctx, const bn_field_sampler *e, const char *name, int component,
                               const plane *p, uint32_t n[2], double **out)
 {
     enum { BAND = 1 << 20 }; /* values */
-    const uint32_t *grid = bn_plan_grid_of(e->plan, field_of(e->plan, name))->n;
+    const bn_grid *g = bn_plan_grid_of(e->plan, field_of(e->plan, name));
+    const uint32_t *grid = g->n;
     const uint32_t wide = grid[p->x], rows = BAND / wide > 0 ? BAND / wide : 1;
     size_t which = 0;
     bn_status st = BN_OK;
@@ -84,6 +105,13 @@ static bn_status sample_plane(bn_context *ctx, const bn_field_sampler *e, const 
              j++)
             for (uint32_t i = 0; i < n[0]; i++)
                 values[(size_t)j * n[0] + i] = band[(size_t)(j * p->thin[1] - low) * wide + (size_t)i * p->thin[0]];
+    }
+    if (g->place[p->x] || g->place[p->y]) {
+        double *uneven = values;
+        values = even_values(uneven, g, p, n);
+        free(uneven);
+        if (!values)
+            BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for a picture of %s", name));
     }
     *out = values;
     values = NULL;
@@ -241,6 +269,11 @@ bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, siz
     write_title(texts.title, sizeof texts.title, e, d);
     picture.n[0] = hexagons ? 2 * n[0] + 1 : n[0];
     picture.n[1] = n[1];
+    for (int k = 0; k < 2; k++)
+        if (g->place[k ? axes.y : axes.x]) { /* the same length on more nodes */
+            const uint32_t last = (g->n[k ? axes.y : axes.x] - 1) / axes.thin[k];
+            picture.h[k] *= (double)last / (n[k] - 1);
+        }
     if (hexagons) {
         picture.origin[0] -= 0.25 * g->h[0];
         picture.h[0] *= 0.5;

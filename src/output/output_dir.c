@@ -192,7 +192,7 @@ static void remove_animation(bn_output_dir *f, const char *picture)
  * before it. False: there is none. */
 static bool step_of(const char *name, unsigned long long *step)
 {
-    static const char *const endings[] = { ".vti", ".vtu", ".pvti", ".pvtu", ".tif", ".png", ".wkt" };
+    static const char *const endings[] = { ".vti", ".vtu", ".vtr", ".pvti", ".pvtu", ".pvtr", ".tif", ".png", ".wkt" };
     const char *dash = strrchr(name, '-'), *dot = strrchr(name, '.');
     if (!dash || !dot || dash[1] < '0' || dash[1] > '9')
         return false;

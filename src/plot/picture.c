@@ -373,6 +373,8 @@ static void draw_arrows(bn_canvas *c, const layout *l, const bn_picture *p)
     const size_t points = (size_t)p->n[0] * p->n[1];
     const uint32_t longest = p->n[0] > p->n[1] ? p->n[0] : p->n[1], step = (longest + ARROWS - 1) / ARROWS;
     const double cell = f->w / (p->nodes && p->n[0] > 1 ? p->n[0] - 1 : p->n[0]), first = p->nodes ? 0 : 0.5;
+    const double cell_y = f->h / (p->nodes && p->n[1] > 1 ? p->n[1] - 1 : p->n[1]);
+    const uint32_t step_y = (uint32_t)fmax(1, round(step * cell / cell_y));
     double most = 0, sum = 0, count = 0;
     for (size_t at = 0; at < points; at++)
         if (isfinite(p->values[at])) {
@@ -381,7 +383,7 @@ static void draw_arrows(bn_canvas *c, const layout *l, const bn_picture *p)
             count++;
         }
     const double whole = fmin(most, 3 * sum / fmax(count, 1));
-    for (uint32_t j = step / 2; j < p->n[1]; j += step)
+    for (uint32_t j = step_y / 2; j < p->n[1]; j += step_y)
         for (uint32_t i = step / 2; i < p->n[0]; i += step) {
             const size_t at = (size_t)j * p->n[0] + i;
             const double length = fmin(p->values[at] / whole, 1) * step * cell, angle = p->contours.values[at];
@@ -389,7 +391,7 @@ static void draw_arrows(bn_canvas *c, const layout *l, const bn_picture *p)
                 continue;
             const double tip = fmin(0.4 * length, 7), u = cos(angle), v = -sin(angle);
             const double x = f->x + (i + first) * cell + 0.5 * length * u,
-                         y = f->y + f->h - (j + first) * cell + 0.5 * length * v;
+                         y = f->y + f->h - (j + first) * cell_y + 0.5 * length * v;
             cairo_move_to(c->cr, x - length * u, y - length * v);
             cairo_line_to(c->cr, x, y);
             for (int side = -1; side <= 1; side += 2) {

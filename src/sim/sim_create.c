@@ -39,6 +39,7 @@ static bn_status create_fields(bn_sim *sim)
             info->n[k] = g->n[k];
             info->origin[k] = g->origin[k];
             info->h[k] = g->h[k];
+            info->place[k] = g->place[k];
         }
     }
     return BN_OK;

@@ -1,7 +1,7 @@
 """Opens image files with VTK itself and prints what it finds, for test_vtk.c to compare.
 
 read_vtk.py FILE.vti OUT   writes OUT: a line of text per fact, then for each array its values in VTK's order as raw bytes
-read_vtk.py same A B       checks that A (.vti, .vtu) and B (the same, or .pvti, .pvtu with their pieces) hold the same grid and values
+read_vtk.py same A B       checks that A (.vti, .vtr, .vtu) and B (the same, or .pvti, .pvtr, .pvtu with their pieces) hold the same grid and values
 read_vtk.py FILE.pvd       checks that the collection is XML and that every file it names exists and opens; prints the times
 """
 import os
@@ -11,10 +11,11 @@ import xml.etree.ElementTree
 import numpy
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDataArray
-from vtkmodules.vtkIOXML import (vtkXMLImageDataReader, vtkXMLPImageDataReader, vtkXMLPUnstructuredGridReader,
-                                 vtkXMLUnstructuredGridReader)
+from vtkmodules.vtkIOXML import (vtkXMLImageDataReader, vtkXMLPImageDataReader, vtkXMLPRectilinearGridReader,
+                                 vtkXMLPUnstructuredGridReader, vtkXMLRectilinearGridReader, vtkXMLUnstructuredGridReader)
 
-READERS = {".vti": vtkXMLImageDataReader, ".pvti": vtkXMLPImageDataReader, ".vtu": vtkXMLUnstructuredGridReader,
+READERS = {".vti": vtkXMLImageDataReader, ".pvti": vtkXMLPImageDataReader, ".vtr": vtkXMLRectilinearGridReader,
+           ".pvtr": vtkXMLPRectilinearGridReader, ".vtu": vtkXMLUnstructuredGridReader,
            ".pvtu": vtkXMLPUnstructuredGridReader}
 
 
@@ -81,6 +82,11 @@ def compare(a, b):
         (places, first), (others, second) = centres(one), centres(two)
         assert numpy.array_equal(places, others), "cells lie elsewhere"
         orders = (first, second)
+    elif one.IsA("vtkRectilinearGrid"):
+        assert one.GetExtent() == two.GetExtent(), "other grids"
+        for axis in "XYZ":
+            lines = [vtk_to_numpy(getattr(grid, f"Get{axis}Coordinates")()) for grid in (one, two)]
+            assert numpy.array_equal(*lines), "other places"
     else:
         assert one.GetExtent() == two.GetExtent() and one.GetOrigin() == two.GetOrigin(), "other grids"
         assert one.GetSpacing() == two.GetSpacing(), "other spacings"

@@ -1,5 +1,6 @@
 /* test_pieces.c: a field in pieces, each in a file of its own: VTK images and HDF5, read back as one. That VTK itself
  * opens them is for tests/cli/many_devices.sh. */
+#include "io/field_file.h"
 #include "io/file.h"
 #include "io/volume.h"
 #include "io/vtk.h"
@@ -234,6 +235,91 @@ START_TEST(hdf5_finds_the_values_of_pieces)
 }
 END_TEST
 
+/* Nodes that lie ever further apart, of files of VTK and HDF5, whole and in pieces. */
+static double uneven[3][NX];
+
+static void expect_places(const bn_vtk_image *image)
+{
+    for (int d = 0; d < 3; d++) {
+        ck_assert_ptr_nonnull(image->place[d]);
+        ck_assert(memcmp(image->place[d], uneven[d], image->n[d] * sizeof(double)) == 0);
+        ck_assert_double_eq(image->origin[d], uneven[d][0]);
+    }
+    ck_assert(memcmp(image->n, whole_n, sizeof image->n) == 0);
+}
+
+START_TEST(uneven_places_are_read_back)
+{
+    static const char *const names[PIECES] = { "p0.vtr", "p1.vtr", "p2.vtr", "p3.vtr" };
+    bn_vtk_piece list[PIECES];
+    bn_vtk_array arrays[2] = { { "a", "m", "Float32", 1, NULL }, { "v", "m s-1", "Float32", 3, NULL } };
+    bn_vtk_image image;
+    for (int d = 0; d < 3; d++)
+        for (int i = 0; i < NX; i++)
+            uneven[d][i] = d + 0.1 * i + 0.01 * (d + 1) * i * i;
+    for (int p = 0; p <= PIECES; p++) { /* the last one: all of it */
+        uint32_t n[3];
+        const bool all = p == PIECES;
+        memcpy(n, whole_n, sizeof n);
+        if (!all)
+            size_of(p, true, n);
+        arrays[0].data = block(all ? zero : first[p], n, 1);
+        arrays[1].data = block(all ? zero : first[p], n, 3);
+        image = image_of(true, all ? zero : first[p], n, arrays);
+        for (int d = 0; d < 3; d++)
+            image.place[d] = uneven[d];
+        OK(bn_vtk_write(ctx, in_folder(all ? "whole.vtr" : names[p]), &image));
+        if (all) {
+            OK(bn_vtk_pieces_write(ctx, in_folder("all.pvtr"), &image, list, PIECES));
+            bn_mesh_array values = { .name = "a", .unit = "m", .components = 1, .values = arrays[0].data };
+            OK(bn_hdf5_write(ctx, in_folder("whole.h5"),
+                             &(bn_mesh){ .dims = 3,
+                                         .n = { NX, NY, NZ },
+                                         .origin = { uneven[0][0], uneven[1][0], uneven[2][0] },
+                                         .h = { 1, 1, 1 },
+                                         .place = { uneven[0], uneven[1], uneven[2] },
+                                         .nodes = true,
+                                         .arrays = &values,
+                                         .count = 1,
+                                         .software = "test",
+                                         .version = "0" }));
+        } else {
+            list[p] = (bn_vtk_piece){ names[p], { first[p][0], first[p][1], first[p][2] }, { n[0], n[1], n[2] } };
+        }
+        free((void *)arrays[0].data);
+        free((void *)arrays[1].data);
+    }
+    static const char *const files[] = { "whole.vtr", "all.pvtr", "whole.h5" };
+    for (int k = 0; k < 3; k++) {
+        OK(bn_field_file_read(ctx, in_folder(files[k]), NULL, 0, &image));
+        expect_places(&image);
+        ck_assert_uint_eq(image.count, k == 2 ? 1 : 2);
+        for (size_t at = 0; at < POINTS; at++)
+            ck_assert_double_eq(bn_vtk_value(&image.arrays[0], at),
+                                (double)value(at % NX, at / NX % NY, at / NX / NY, 0));
+        bn_vtk_free(&image);
+    }
+    OK(bn_vtk_read(ctx, in_folder("p3.vtr"), NULL, &image)); /* one alone has its own places */
+    ck_assert_double_eq(image.place[0][0], uneven[0][first[3][0]]);
+    bn_vtk_free(&image);
+    bn_volume volume;
+    ck_assert_int_eq(bn_volume_read(ctx, in_folder("whole.vtr"), "a", &volume), BN_IO);
+    ck_assert_msg(strstr(bn_error_text(ctx), "spacings differ") != NULL, "%s", bn_error_text(ctx));
+    bn_error_clear(ctx);
+    uneven[0][5] = uneven[0][6];
+    arrays[0].data = block(zero, whole_n, 1);
+    image = image_of(true, zero, whole_n, arrays);
+    image.count = 1;
+    for (int d = 0; d < 3; d++)
+        image.place[d] = uneven[d];
+    OK(bn_vtk_write(ctx, in_folder("whole.vtr"), &image));
+    free((void *)arrays[0].data);
+    ck_assert_int_eq(bn_vtk_read(ctx, in_folder("whole.vtr"), NULL, &image), BN_IO);
+    ck_assert_msg(strstr(bn_error_text(ctx), "do not rise along x") != NULL, "%s", bn_error_text(ctx));
+    bn_error_clear(ctx);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
     tcase_add_checked_fixture(tests, open_folder, close_folder);
@@ -242,6 +328,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, lists_that_make_no_whole_are_refused);
     tcase_add_test(tests, pieces_of_hexagons_fit_together);
     tcase_add_test(tests, hdf5_finds_the_values_of_pieces);
+    tcase_add_test(tests, uneven_places_are_read_back);
 }
 
 int main(void) { return bn_test_main("pieces", add); }

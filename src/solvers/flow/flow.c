@@ -39,6 +39,9 @@ static const bn_key schema[] = {
       .help = "nodes along x and y, border included" },
     { .name = "grid.size", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 1, .max = 1e6, .above = true,
       .help = "width and height of the rectangle" },
+    { .name = "grid.stretch", .type = BN_KEY_REAL, .count = 2, .def = 0, .min = 0, .max = 4,
+      .help = "b along x and y of nodes that gather at the sides, at tanh(b (2 i / (n - 1) - 1)) / tanh(b) between -1 "
+              "and 1; 0: equal spacings" },
     { .name = "fluid.viscosity", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 0.01, .max = 1e6, .above = true,
       .help = "kinematic viscosity" },
     { .name = "fluid.diffusivity", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 0, .min = 0, .max = 1e6,
@@ -162,6 +165,26 @@ static const double cavity_levels[] = { -0.1175, -0.115, -0.11,  -0.1,  -0.09, -
                                         -0.01,   -1e-4,  -1e-5,  -1e-7, 1e-8,  1e-7,   1e-6,  1e-5,
                                         5e-5,    1e-4,   2.5e-4, 5e-4,  1e-3,  1.5e-3, 3e-3 };
 
+double flow_place(const flow *s, int dim, double node)
+{
+    const double b = s->config.stretch[dim], last = (dim ? s->config.ny : s->config.nx) - 1;
+    return b > 0 ? 0.5 * s->config.size[dim] * (1 + tanh(b * (2 * node / last - 1)) / tanh(b))
+                 : node * s->config.h[dim];
+}
+
+double flow_diffusion_number(const flow *s)
+{
+    const double x = s->config.h[0] / s->config.least_h[0], y = s->config.h[1] / s->config.least_h[1];
+    return fmax(s->k.nu_x * x * x, s->k.nu_y * y * y);
+}
+
+/* The largest spacing along a dimension, which is in the middle. */
+static double most_h(const flow *s, int dim)
+{
+    const uint32_t low = ((dim ? s->config.ny : s->config.nx) - 2) / 2;
+    return s->config.widths ? flow_place(s, dim, low + 1) - flow_place(s, dim, low) : s->config.h[dim];
+}
+
 /* Relaxation of the wall vorticity beyond which it oscillates and grows: the wall's value enters the implicit diffusion
  * one step late. `diffusion_number` is nu dt / h^2. Exact for a plane wall without flow, on the safe side elsewhere
  * (docs/flow.md). */
@@ -205,7 +228,7 @@ static double expected_speed(const flow *s)
 /* Time step and what is stable; see docs/flow.md for the derivations. */
 static void choose_step(const bn_case *c, flow *s)
 {
-    const double h = fmin(s->config.h[0], s->config.h[1]), pi = 3.14159265358979323846;
+    const double h = fmin(s->config.least_h[0], s->config.least_h[1]), pi = 3.14159265358979323846;
     if (s->config.start == FLOW_VORTEX)
         s->config.speed = fmax(s->config.speed, s->config.strength * pi / fmin(s->config.size[0], s->config.size[1]));
     const double speed = expected_speed(s), least = s->config.a > 0 ? fmin(s->config.nu, s->config.a) : s->config.nu;
@@ -267,6 +290,8 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
     BN_TRY(bn_plan_define_int(p, "HEAT", s->config.a > 0));
     BN_TRY(bn_plan_define_int(p, "NEWTON", s->newton.on));
     BN_TRY(flow_plan_one_launch(s, p));
+    if (s->config.widths)
+        BN_TRY(bn_plan_define_int(p, "STRETCHED", 1));
     return bn_plan_define_int(p, "BODIES", s->border.bodies);
 }
 
@@ -285,7 +310,9 @@ static bn_status plan_needs(const flow *s, bn_plan *p)
         if (d->method != BN_LINEAR_SPECTRAL)
             BN_TRY(bn_plan_needs(p, methods[d->method]));
     }
-    return BN_OK;
+    return !s->config.widths ? BN_OK
+           : s->newton.on    ? bn_plan_needs(p, "Newton's method on a stretched grid")
+                             : bn_plan_needs(p, "stretched grid");
 }
 
 static bn_status plan_fields(const flow *s, bn_plan *p)
@@ -411,7 +438,7 @@ static bn_status plan_notes(const flow *s, bn_plan *p)
     if (s->config.speed > 0) {
         BN_TRY(bn_plan_note(p, "Reynolds number", s->config.speed * s->config.length / s->config.nu, ""));
         BN_TRY(bn_plan_note(p, "cell Reynolds number",
-                            s->config.speed * fmax(s->config.h[0], s->config.h[1]) / s->config.nu, ""));
+                            s->config.speed * fmax(most_h(s, 0), most_h(s, 1)) / s->config.nu, ""));
         if (s->border.body_across > 0)
             BN_TRY(bn_plan_note(p, "Reynolds number of the largest obstacle",
                                 s->config.speed * s->border.body_across / s->config.nu, ""));
@@ -426,11 +453,14 @@ static bn_status plan_notes(const flow *s, bn_plan *p)
     BN_TRY(bn_plan_note(p, "time step", s->k.dt, "s"));
     if (isfinite(s->config.dt_limit))
         BN_TRY(bn_plan_note(p, "largest stable time step", s->config.dt_limit, "s"));
-    BN_TRY(bn_plan_note(p, "viscosity dt / h^2", fmax(s->k.nu_x, s->k.nu_y), ""));
+    BN_TRY(bn_plan_note(p, "viscosity dt / h^2", flow_diffusion_number(s), ""));
     BN_TRY(bn_plan_note(p, "wall relaxation", s->k.theta, ""));
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         if (s->systems.bits[i] && !(s->newton.on && i == FLOW_OMEGA))
-            BN_TRY(bn_plan_choice(p, s->systems.desc[i].name, methods[s->systems.desc[i].method]));
+            BN_TRY(bn_plan_choice(p, s->systems.desc[i].name,
+                                  s->config.widths && s->systems.desc[i].method == BN_LINEAR_SPECTRAL
+                                      ? "direct, by eigenvectors"
+                                      : methods[s->systems.desc[i].method]));
     if (s->config.steady > 0)
         bn_plan_wants_convergence(
             p, s->config.steady,
@@ -454,6 +484,40 @@ static bn_status plan_coarser(const flow *s, bn_plan *p)
     return BN_OK;
 }
 
+/* Nodes that gather at the sides (Vinokur 1983). */
+static bn_status plan_spacings(const bn_case *c, flow *s, bn_plan *p)
+{
+    const uint32_t n[2] = { s->config.nx, s->config.ny };
+    for (int dim = 0; dim < 2; dim++) {
+        s->config.stretch[dim] = bn_case_real_at(c, "grid.stretch", (size_t)dim);
+        s->config.least_h[dim] = s->config.h[dim];
+    }
+    if (s->config.stretch[0] == 0 && s->config.stretch[1] == 0)
+        return BN_OK;
+    BN_TRY(bn_plan_allocate(p, ((size_t)n[0] + n[1]) * sizeof(double), (void **)&s->config.widths));
+    for (int dim = 0; dim < 2; dim++) {
+        double *widths = s->config.widths + (dim ? n[0] - 1 : 0);
+        BN_TRY(bn_plan_allocate(p, n[dim] * sizeof(double), (void **)&s->config.place[dim]));
+        for (uint32_t m = 0; m < n[dim]; m++)
+            s->config.place[dim][m] = flow_place(s, dim, m);
+        for (uint32_t m = 0; m + 1 < n[dim]; m++) {
+            const double width = s->config.place[dim][m + 1] - s->config.place[dim][m];
+            widths[m] = width / s->config.h[dim];
+            s->config.least_h[dim] = fmin(s->config.least_h[dim], width);
+        }
+    }
+    if (bn_case_choice(c, "solver.convection") == FLOW_UPWIND)
+        (void)bn_case_reject(c, "solver.convection", "take \"conservative\" or \"central\", or no grid.stretch",
+                             "upwind differences are for equal spacings");
+    if (bn_case_choice(c, "solver.poisson") == FLOW_MULTIGRID)
+        (void)bn_case_reject(c, "solver.poisson", "\"auto\" chooses what is possible",
+                             "multigrid is for equal spacings: on long cells its sweeps do not smooth");
+    if (bn_case_text(c, "obstacle.mask")[0] || bn_case_choice(c, "obstacle.shape") != FLOW_NO_SHAPE)
+        (void)bn_case_reject(c, "grid.stretch", "leave out grid.stretch or the obstacle",
+                             "obstacles are for equal spacings");
+    return BN_OK;
+}
+
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
     flow *s = state;
@@ -463,6 +527,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         s->config.size[i] = bn_case_real_at(c, "grid.size", i);
         s->config.h[i] = s->config.size[i] / ((i ? s->config.ny : s->config.nx) - 1);
     }
+    BN_TRY(plan_spacings(c, s, p));
     s->config.nu = bn_case_real(c, "fluid.viscosity");
     s->config.a = bn_case_real(c, "fluid.diffusivity");
     s->k.buoyancy = bn_case_real(c, "fluid.buoyancy");
@@ -507,6 +572,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
                                        .n = { s->config.nx, s->config.ny, 1 },
                                        .h = { s->config.h[0], s->config.h[1], 1 },
+                                       .place = { s->config.place[0], s->config.place[1] },
                                        .nodes = true }));
     BN_TRY(plan_fields(s, p));
     BN_TRY(plan_coarser(s, p));

@@ -108,7 +108,8 @@ typedef struct flow_constants {
 /* The numbers of a case. */
 typedef struct flow_config {
     uint32_t nx, ny;
-    double size[2], h[2];                     /* [m] */
+    double size[2], h[2], least_h[2];         /* [m]; h: mean spacing */
+    double stretch[2], *place[2], *widths;    /* of a stretched grid: nodes [m]; bn_stencil.widths; else NULL */
     double nu, a;                             /* viscosity, diffusivity of heat [m2/s]; a == 0: no temperature */
     double speed, length;                     /* scales [m/s], [m] */
     double strength;                          /* of the initial vortex [m2/s] */
@@ -193,6 +194,7 @@ typedef struct flow_device {
     bn_kernel *step; /* NULL: several launches */
     bn_device_array *step_tables[FLOW_STEP_TABLES];
     bn_device_array *moving;
+    bn_device_array *axes; /* of a stretched grid: kernels/lib/stencil.h */
 } flow_device;
 
 typedef struct flow {
@@ -219,6 +221,8 @@ const flow_piece *flow_piece_at(const flow *, int side, uint32_t node);
 double flow_side_length(const flow *, int side); /* [m] */
 uint32_t flow_side_nodes(const flow *, int side);
 double flow_node_place(const flow *, int side, uint32_t node); /* [m] along the side */
+/* Of a node along x (0) or y (1), or between two [m]. */
+double flow_place(const flow *, int dim, double node);
 /* u and v that a piece's table gives at a place [m/s], linear between its rows, without the excess. */
 void flow_table_velocity(const flow_piece *, double place, double velocity[2]);
 /* Speed into the domain through a side with this velocity. */
@@ -250,6 +254,8 @@ BN_CHECKED bn_status flow_setup_border(flow *, bn_status (*solve)(flow *, const 
 /* flow_measure.c: extrema, profiles, heat transfer. */
 BN_CHECKED bn_status flow_measure(bn_sim *, void *state, bn_results *);
 BN_CHECKED bn_status flow_plan_results(const flow *, bn_plan *);
+
+double flow_diffusion_number(const flow *); /* nu dt / h^2 where it is largest */
 
 /* flow_step.c: what both engines do around a step. The first and then every so many-th step looks for the steady state,
  * whatever else it reports; direct solutions are checked in the same steps. */

@@ -62,6 +62,14 @@ bn_status flow_plan_border(bn_plan *plan, flow *s)
     return BN_OK;
 }
 
+/* The second derivative along a side at a node, from it and the two beside it. */
+static double second_along(const flow *s, int side, uint32_t m, const double f[3])
+{
+    const double below = flow_node_place(s, side, m) - flow_node_place(s, side, m - 1),
+                 above = flow_node_place(s, side, m + 1) - flow_node_place(s, side, m);
+    return 2 * ((f[2] - f[1]) / above - (f[1] - f[0]) / below) / (below + above);
+}
+
 /* With U along +x or +y, psi_n = -s U inwards, s = 1 at the top and left, -1 at the bottom and right. Where something
  * flows through, psi_nn = -omega - psi_tt, and with Woods psi_nnn = -omega_n - (psi_n)_tt; t: along the side. */
 bn_status flow_plan_moving(bn_plan *plan, flow *s)
@@ -76,16 +84,21 @@ bn_status flow_plan_moving(bn_plan *plan, flow *s)
         for (uint32_t m = 1; m + 1 < flow_side_nodes(s, side); m++) {
             const flow_piece *p = flow_piece_at(s, side, m);
             const bool vertical = side < FLOW_BOTTOM;
-            const double across = s->config.h[vertical ? 0 : 1], along = s->config.h[vertical ? 1 : 0];
+            const double across = s->config.least_h[vertical ? 0 : 1], along = s->config.h[vertical ? 1 : 0];
             const double sign = side == FLOW_LEFT || side == FLOW_TOP ? 1 : -1;
-            double U[3] = { p->speed, p->speed, p->speed }, psi_tt = 0;
+            double U[3] = { p->speed, p->speed, p->speed }, psi[3] = { 0 }, psi_tt = 0;
             for (uint32_t k = 0; k < 3 && p->kind == FLOW_VELOCITY; k++) {
                 double velocity[2];
                 flow_table_velocity(p, flow_node_place(s, side, m - 1 + k), velocity);
                 U[k] = velocity[vertical];
-                psi_tt += (k == 1 ? -2 : 1) * flow_along(s, s->border.psi, side)[m - 1 + k] / (along * along);
+                psi[k] = flow_along(s, s->border.psi, side)[m - 1 + k];
+                psi_tt += (k == 1 ? -2 : 1) * psi[k] / (along * along);
             }
-            const double U_tt = s->config.woods ? (U[0] - 2 * U[1] + U[2]) / (along * along) : 0;
+            const double U_tt = !s->config.woods   ? 0
+                                : s->config.widths ? second_along(s, side, m, U)
+                                                   : (U[0] - 2 * U[1] + U[2]) / (along * along);
+            if (s->config.widths)
+                psi_tt = second_along(s, side, m, psi);
             const double lid = sign * (0.5 * across * U_tt - wall / across * U[1]);
             s->border.moving[(size_t)side * longer + m] = lid - 0.5 * wall * psi_tt;
         }
@@ -181,7 +194,9 @@ static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_syst
         if (system != FLOW_PSI && !s->newton.on && (double)s->config.nx * s->config.ny > FLOW_SMALL_GRID &&
             fmax(s->systems.desc[system].stencil.kx, s->systems.desc[system].stencil.ky) < 0.1)
             return BN_LINEAR_CG;
-        return suits ? BN_LINEAR_SPECTRAL : system == FLOW_PSI || s->newton.on ? BN_LINEAR_MULTIGRID : BN_LINEAR_CG;
+        return suits                                                       ? BN_LINEAR_SPECTRAL
+               : (system == FLOW_PSI || s->newton.on) && !s->config.widths ? BN_LINEAR_MULTIGRID
+                                                                           : BN_LINEAR_CG;
     }
     if (choice == FLOW_FFT && !suits)
         (void)bn_case_reject(c, key, "\"auto\" chooses what is possible", "the direct solver can't be used for %s: %s",
@@ -244,7 +259,7 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
         bn_stencil_bits(s->config.nx, s->config.ny, f.unknown[i], f.cell, s->systems.bits[i]);
         s->systems.desc[i] = (bn_linear_desc){ .name = system_names[i],
                                                .stencil = { s->config.nx, s->config.ny, mass[i], kx[i], ky[i],
-                                                            s->systems.bits[i] } };
+                                                            s->systems.bits[i], s->config.widths } };
         s->systems.desc[i].method = choose_method(
             c, s, (flow_system)i, i == FLOW_PSI || s->newton.on ? "solver.poisson" : "solver.diffusion");
     }
@@ -307,7 +322,7 @@ static double border_source(const flow *s, int which, uint32_t i, uint32_t j)
     (void)which;
     for (int side = 0; side < FLOW_SIDES && bits; side++)
         if (beside[side] && !(bits & BN_LINK_WEST << side))
-            rhs += (side < FLOW_BOTTOM ? s->k.per_h2_x : s->k.per_h2_y) *
+            rhs += bn_stencil_coupling(&s->systems.desc[FLOW_PSI].stencil, bits, side, i, j) *
                    flow_along(s, s->border.psi, side)[side < FLOW_BOTTOM ? j : i];
     return rhs;
 }
@@ -415,7 +430,7 @@ static double value_at_start(const flow *s, int which, uint32_t i, uint32_t j)
     flow_start_values to = at_rest(s, i, j);
     if (starts && s->config.start == FLOW_VORTEX) {
         const double pi = 3.14159265358979323846, ax = pi / s->config.size[0], ay = pi / s->config.size[1];
-        const double x = i * s->config.h[0], y = j * s->config.h[1];
+        const double x = flow_place(s, 0, i), y = flow_place(s, 1, j);
         to.psi = s->config.strength * sin(ax * x) * sin(ay * y);
         to.omega = (ax * ax + ay * ay) * to.psi;
         to.u = which == START_U ? s->config.strength * ay * sin(ax * x) * cos(ay * y) : 0;
@@ -434,7 +449,9 @@ static double value_at_start(const flow *s, int which, uint32_t i, uint32_t j)
 
 static double temperature_at_start(const flow *s, int which, uint32_t i, uint32_t j)
 {
-    const double pi = 3.14159265358979323846, x = pi * i / (s->config.nx - 1), y = pi * j / (s->config.ny - 1);
+    const double pi = 3.14159265358979323846;
+    const double x = s->config.widths ? pi * flow_place(s, 0, i) / s->config.size[0] : pi * i / (s->config.nx - 1);
+    const double y = s->config.widths ? pi * flow_place(s, 1, j) / s->config.size[1] : pi * j / (s->config.ny - 1);
     double value;
     (void)which;
     if (given_temperature(s, i, j, &value) || s->config.heat_mode == FLOW_EVEN)

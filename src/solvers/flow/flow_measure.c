@@ -76,8 +76,8 @@ static bn_status measure_vortex(const flow *s, bn_results *results)
     BN_TRY(fit(s->fields.omega, e.low_at[0], e.low_at[1], &w));
     between_nodes(&q, &dx, &dy);
     BN_TRY(bn_result(results, "psi_min", evaluate(&q, dx, dy)));
-    BN_TRY(bn_result(results, "psi_min_x", (e.low_at[0] + dx) * s->config.h[0]));
-    BN_TRY(bn_result(results, "psi_min_y", (e.low_at[1] + dy) * s->config.h[1]));
+    BN_TRY(bn_result(results, "psi_min_x", flow_place(s, 0, e.low_at[0] + dx)));
+    BN_TRY(bn_result(results, "psi_min_y", flow_place(s, 1, e.low_at[1] + dy)));
     BN_TRY(bn_result(results, "omega_at_psi_min", evaluate(&w, dx, dy)));
     const uint32_t ci = e.high_at[0], cj = e.high_at[1];
     dx = dy = 0;
@@ -87,13 +87,15 @@ static bn_status measure_vortex(const flow *s, bn_results *results)
         e.high = evaluate(&q, dx, dy);
     }
     BN_TRY(bn_result(results, "psi_max", e.high));
-    BN_TRY(bn_result(results, "psi_max_x", (ci + dx) * s->config.h[0]));
-    return bn_result(results, "psi_max_y", (cj + dy) * s->config.h[1]);
+    BN_TRY(bn_result(results, "psi_max_x", flow_place(s, 0, ci + dx)));
+    return bn_result(results, "psi_max_y", flow_place(s, 1, cj + dy));
 }
 
-/* Extremum of a profile (sign -1: minimum, +1: maximum), between nodes by a parabola; at an end the node itself. */
-static void extremum(const double *f, size_t n, double h, double sign, double *value, double *place)
+/* Extremum of a profile along x (0) or y (1) (sign -1: minimum, +1: maximum), between nodes by a parabola; at an end
+ * the node itself. */
+static void extremum(const flow *s, int dim, const double *f, double sign, double *value, double *place)
 {
+    const size_t n = dim ? s->config.ny : s->config.nx;
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
         if (sign * f[i] > sign * f[best])
@@ -105,14 +107,14 @@ static void extremum(const double *f, size_t n, double h, double sign, double *v
         d = curvature != 0 ? -g / curvature : 0;
     }
     *value = f[best] + 0.5 * g * d;
-    *place = ((double)best + d) * h;
+    *place = flow_place(s, dim, (double)best + d);
 }
 
-static bn_status put_extremum(bn_results *results, const char *name, const char *place_name, const double *f, size_t n,
-                              double h, double sign)
+static bn_status put_extremum(const flow *s, bn_results *results, const char *name, const char *place_name, int dim,
+                              const double *f, double sign)
 {
     double value, place;
-    extremum(f, n, h, sign, &value, &place);
+    extremum(s, dim, f, sign, &value, &place);
     BN_TRY(bn_result(results, name, value));
     return bn_result(results, place_name, place);
 }
@@ -136,9 +138,8 @@ static bn_status measure_profiles(const flow *s, bn_results *results, double *sc
     double *place = scratch, *profile = scratch + most;
     for (int column = 1; column >= 0; column--) {
         const uint32_t n = column ? ny : nx, across = column ? nx : ny;
-        const double h = s->config.h[column ? 1 : 0];
         for (uint32_t m = 0; m < n; m++) {
-            place[m] = m * h;
+            place[m] = flow_place(s, column, m);
             profile[m] = 0;
         }
         BN_TRY(add_line(s, column, (across - 1) / 2, profile, profile + most));
@@ -146,14 +147,32 @@ static bn_status measure_profiles(const flow *s, bn_results *results, double *sc
         BN_TRY(bn_result_table(
             results, column ? "centreline-u" : "centreline-v",
             (const bn_column[]){ { column ? "y" : "x", "m", place }, { column ? "u" : "v", "m s-1", profile } }, 2, n));
-        BN_TRY(put_extremum(results, column ? "u_min" : "v_min", column ? "u_min_y" : "v_min_x", profile, n, h, -1));
-        BN_TRY(put_extremum(results, column ? "u_max" : "v_max", column ? "u_max_y" : "v_max_x", profile, n, h, 1));
+        BN_TRY(
+            put_extremum(s, results, column ? "u_min" : "v_min", column ? "u_min_y" : "v_min_x", column, profile, -1));
+        BN_TRY(
+            put_extremum(s, results, column ? "u_max" : "v_max", column ? "u_max_y" : "v_max_x", column, profile, 1));
     }
     return BN_OK;
 }
 
-/* Weight of node i of n for an integral by trapezoids, in units of the spacing. */
-static double trapezoid(size_t i, size_t n) { return i == 0 || i + 1 == n ? 0.5 : 1; }
+/* Weight of node i along a dimension for an integral by trapezoids, in units of the mean spacing. */
+static double trapezoid(const flow *s, int dim, size_t i)
+{
+    const size_t n = dim ? s->config.ny : s->config.nx;
+    if (!s->config.widths)
+        return i == 0 || i + 1 == n ? 0.5 : 1;
+    const double *width = s->config.widths + (dim ? s->config.nx - 1 : 0);
+    return 0.5 * ((i > 0 ? width[i - 1] : 0) + (i + 1 < n ? width[i] : 0));
+}
+
+/* The derivative at a side inwards, times -1, second order, from the value there and the next two. */
+static double side_slope(const flow *s, int dim, double f0, double f1, double f2)
+{
+    if (!s->config.widths)
+        return (3 * f0 - 4 * f1 + f2) / (2 * s->config.h[dim]);
+    const double one = flow_place(s, dim, 1), two = flow_place(s, dim, 2); /* both sides are alike */
+    return ((f0 - f1) * two / one - (f0 - f2) * one / two) / (two - one);
+}
 
 static bool differs(const flow *s)
 {
@@ -174,12 +193,11 @@ static bool heated_channel(const flow *s)
 /* -T_x at node i of a row, second order: one-sided at the sides. */
 static double flux_x(const flow *s, const double *row, size_t i)
 {
-    const double h = s->config.h[0];
     if (i == 0)
-        return (3 * row[0] - 4 * row[1] + row[2]) / (2 * h);
+        return side_slope(s, 0, row[0], row[1], row[2]);
     if (i + 1 == s->config.nx)
-        return -(3 * row[i] - 4 * row[i - 1] + row[i - 2]) / (2 * h);
-    return (row[i - 1] - row[i + 1]) / (2 * h);
+        return -side_slope(s, 0, row[i], row[i - 1], row[i - 2]);
+    return (row[i - 1] - row[i + 1]) / (2 * s->config.h[0] * trapezoid(s, 0, i));
 }
 
 /* What is summed over the temperature, row by row. */
@@ -192,11 +210,11 @@ typedef struct heat_sums {
 static void add_row(const flow *s, heat_sums *h, size_t j, const double *T, const double *u)
 {
     const size_t nx = s->config.nx;
-    const double weight = trapezoid(j, s->config.ny);
+    const double weight = trapezoid(s, 1, j);
     for (size_t i = 0; i < nx; i++) {
         h->low = fmin(h->low, T[i]);
         h->high = fmax(h->high, T[i]);
-        h->sum += trapezoid(i, nx) * weight * T[i];
+        h->sum += trapezoid(s, 0, i) * weight * T[i];
         h->flux[i] += weight * (u[i] * T[i] / s->config.a + flux_x(s, T, i));
         h->volume[i] += weight * u[i];
         h->heat[i] += weight * u[i] * T[i];
@@ -242,9 +260,9 @@ static bn_status measure_nusselt(const flow *s, heat_sums *h, bn_results *result
     const double drop = s->border.piece[FLOW_LEFT].temperature - s->border.piece[FLOW_RIGHT].temperature;
     double mean = 0;
     for (size_t i = 0; i < nx; i++)
-        mean += trapezoid(i, nx) * nusselt(s, h, i) / (double)(nx - 1);
+        mean += trapezoid(s, 0, i) * nusselt(s, h, i) / (double)(nx - 1);
     for (size_t j = 0; j < ny; j++) {
-        place[j] = (double)j * s->config.h[1];
+        place[j] = flow_place(s, 1, (double)j);
         h->left[j] = h->left[j] * s->config.size[0] / drop;
         h->right[j] = h->right[j] * s->config.size[0] / drop;
     }
@@ -255,8 +273,8 @@ static bn_status measure_nusselt(const flow *s, heat_sums *h, bn_results *result
     BN_TRY(bn_result(results, "nusselt_left", nusselt(s, h, 0)));
     BN_TRY(bn_result(results, "nusselt_right", nusselt(s, h, nx - 1)));
     BN_TRY(bn_result(results, "nusselt_middle", 0.5 * (nusselt(s, h, (nx - 1) / 2) + nusselt(s, h, nx / 2))));
-    BN_TRY(put_extremum(results, "nusselt_left_max", "nusselt_left_max_y", h->left, ny, s->config.h[1], 1));
-    return put_extremum(results, "nusselt_left_min", "nusselt_left_min_y", h->left, ny, s->config.h[1], -1);
+    BN_TRY(put_extremum(s, results, "nusselt_left_max", "nusselt_left_max_y", 1, h->left, 1));
+    return put_extremum(s, results, "nusselt_left_min", "nusselt_left_min_y", 1, h->left, -1);
 }
 
 /* Along a channel whose walls have one temperature: bulk temperature T_b = int u T / int u, and the Nusselt number q 2
@@ -265,16 +283,16 @@ static bn_status measure_nusselt(const flow *s, heat_sums *h, bn_results *result
 static bn_status measure_channel(const flow *s, const heat_sums *h, bn_results *results, double *place, double *walls)
 {
     const uint32_t nx = s->config.nx, ny = s->config.ny;
-    const double wall = s->border.piece[FLOW_BOTTOM].temperature, spacing = s->config.h[1];
+    const double wall = s->border.piece[FLOW_BOTTOM].temperature;
     double *bulk = place + nx, *number = bulk + nx;
     BN_TRY(bn_field_read_region(s->fields.T, 0, 1, &(bn_region){ { 0, 0, 0 }, { nx, 3, 1 } }, BN_AS_DOUBLES, walls));
     BN_TRY(bn_field_read_region(s->fields.T, 0, 1, &(bn_region){ { 0, ny - 3, 0 }, { nx, 3, 1 } }, BN_AS_DOUBLES,
                                 walls + 3 * (size_t)nx));
     for (size_t i = 0; i < nx; i++) {
         const double *b = walls + i, *t = walls + 5 * (size_t)nx + i;
-        const double below = (3 * b[0] - 4 * b[nx] + b[2 * (size_t)nx]) / (2 * spacing);
-        const double above = (3 * t[0] - 4 * t[-(ptrdiff_t)nx] + t[-2 * (ptrdiff_t)nx]) / (2 * spacing);
-        place[i] = (double)i * s->config.h[0];
+        const double below = side_slope(s, 1, b[0], b[nx], b[2 * (size_t)nx]);
+        const double above = side_slope(s, 1, t[0], t[-(ptrdiff_t)nx], t[-2 * (ptrdiff_t)nx]);
+        place[i] = flow_place(s, 0, (double)i);
         bulk[i] = h->volume[i] != 0 ? h->heat[i] / h->volume[i] : wall;
         number[i] = bulk[i] != wall ? 0.5 * (below + above) * 2 * s->config.size[1] / (wall - bulk[i]) : 0;
     }

@@ -368,8 +368,8 @@ bn_status flow_newton_plan(const bn_case *c, flow *s, bn_plan *p)
         (void)bn_case_reject(c, "solver.steady", "give the temperature of a wall, an inflow or an obstacle",
                              "no temperature is given anywhere: many steady states are possible");
     BN_TRY(bn_plan_allocate(p, 2 * ((size_t)s->config.nx + s->config.ny) * sizeof(double), (void **)&w->table));
-    wall_table(s->config.ny, s->config.h[0], s->config.h[1], wall, s->k.wall_omega, w->table);
-    wall_table(s->config.nx, s->config.h[1], s->config.h[0], wall, s->k.wall_omega, w->table + 2 * s->config.ny);
+    wall_table(s->config.ny, s->config.least_h[0], s->config.h[1], wall, s->k.wall_omega, w->table);
+    wall_table(s->config.nx, s->config.least_h[1], s->config.h[0], wall, s->k.wall_omega, w->table + 2 * s->config.ny);
     return BN_OK;
 }
 

@@ -47,8 +47,10 @@ bn_status flow_newton_setup(bn_sim *sim, flow *s)
         { .name = "PANEL", .kind = BN_DEF_INT, .u.i = PANEL },
         { .name = "STRIDE_X", .kind = BN_DEF_INT, .u.i = w->stride[0] },
         { .name = "STRIDE_Y", .kind = BN_DEF_INT, .u.i = w->stride[1] },
+        { .name = "STRETCHED", .kind = BN_DEF_INT, .u.i = 1 }, /* only there */
     };
-    BN_TRY(bn_program_build(d, "flow_krylov", defines, sizeof defines / sizeof *defines, &w->program));
+    const size_t count = sizeof defines / sizeof *defines - !s->config.widths;
+    BN_TRY(bn_program_build(d, "flow_krylov", defines, count, &w->program));
     for (size_t i = 0; i < (w->band > 0 ? sizeof descs / sizeof *descs : OF_GMRES); i++)
         BN_TRY(bn_kernel_find(w->program, &descs[i], of_vectors[i]));
     bn_kernel_layers(w->dots, DOT_LAYERS);
@@ -84,9 +86,9 @@ void flow_newton_teardown(flow *s)
 static bn_status solve_psi(bn_sim *sim, flow *s)
 {
     (void)sim;
-    BN_TRY(BN_RUN(s->device.poisson_source, BN_READ(s->fields.omega, 0), BN_READ(s->fields.psi, 1),
-                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_UPDATE(s->fields.before),
-                  BN_WRITE(s->fields.rhs)));
+    BN_TRY(BN_RUN(s->device.poisson_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 0),
+                  BN_READ(s->fields.psi, 1), BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0),
+                  BN_UPDATE(s->fields.before), BN_WRITE(s->fields.rhs)));
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], s->fields.before, s->fields.rhs, &s->systems.target[FLOW_PSI]));
     bn_field_swap(s->fields.psi, s->fields.before);
     if (s->border.bodies == 0)
@@ -101,7 +103,7 @@ static bn_status residual(bn_sim *sim, flow *s, double scale)
 {
     flow_newton *w = &s->newton;
     (void)sim;
-    BN_TRY(BN_RUN(w->residual, BN_READ(s->fields.psi, 1), BN_READ(s->fields.omega, 1),
+    BN_TRY(BN_RUN(w->residual, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1), BN_READ(s->fields.omega, 1),
                   BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1),
                   BN_READ(s->systems.work[s->config.a > 0 ? FLOW_HEAT : FLOW_PSI].bits, 0), BN_READ(s->fields.node, 0),
                   BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.velocity), BN_UPDATE(w->vectors), BN_REALV(scale),
@@ -129,11 +131,12 @@ static bn_status precondition(flow *s, int k)
                   BN_ARRAY(w->wall_table), BN_I32V(k), BN_REALV(1 / nu_x), BN_REALV(1 / nu_y),
                   BN_REALV(FLOW_NEWTON_BODY / (nu_x > nu_y ? nu_x : nu_y)), BN_WRITE(w->d_omega), BN_WRITE(d_psi)));
     if (s->config.a > 0) {
-        BN_TRY(BN_RUN(w->heat_source, BN_READ(w->vectors, 0), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_I32V(k),
+        BN_TRY(BN_RUN(w->heat_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0),
+                      BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_I32V(k),
                       BN_REALV(c->per_h2_x / (c->a_x * w->scale * w->weight)), BN_WRITE(rhs), BN_WRITE(w->d_heat)));
         BN_TRY(bn_linear_solve(s->systems.solver[FLOW_HEAT], w->d_heat, rhs, &s->systems.target[FLOW_HEAT]));
     }
-    BN_TRY(BN_RUN(w->vorticity_source, BN_READ(w->vectors, 0), BN_READ(w->d_omega, 1),
+    BN_TRY(BN_RUN(w->vorticity_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0), BN_READ(w->d_omega, 1),
                   BN_READ(heat_or(s, w->d_heat, w->d_omega), 1), BN_READ(s->fields.velocity, 0),
                   BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(k),
                   BN_REALV(c->per_h2_x / nu_x), BN_WRITE(rhs)));
@@ -142,8 +145,8 @@ static bn_status precondition(flow *s, int k)
         return bn_linear_check(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]);
     }
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]));
-    BN_TRY(BN_RUN(w->poisson, BN_READ(w->d_omega, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_WRITE(d_psi),
-                  BN_WRITE(rhs)));
+    BN_TRY(BN_RUN(w->poisson, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->d_omega, 0),
+                  BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_WRITE(d_psi), BN_WRITE(rhs)));
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], d_psi, rhs, &s->systems.target[FLOW_PSI]));
     return s->border.bodies > 0 ? flow_step_bodies(s, d_psi, w->d_omega, w->d_heat) : BN_OK;
 }
@@ -152,7 +155,7 @@ static bn_status precondition(flow *s, int k)
 static bn_status multiply(flow *s, int k)
 {
     flow_newton *w = &s->newton;
-    return BN_RUN(w->jacobian, BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
+    return BN_RUN(w->jacobian, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
                   BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1), BN_READ(s->fields.velocity, 0),
                   BN_READ(w->d_omega, 1), BN_READ(s->fields.before, 1), BN_READ(heat_or(s, w->d_heat, w->d_omega), 1),
                   BN_READ(s->systems.work[s->config.a > 0 ? FLOW_HEAT : FLOW_PSI].bits, 0), BN_READ(s->fields.node, 0),
@@ -214,7 +217,7 @@ static bn_status eliminate(bn_sim *sim, flow *s, bool *asked)
         const int colour = i % 9, part = i / 9;
         BN_TRY(BN_RUN(w->unit, BN_I32V(colour), BN_I32V(part), BN_WRITE(w->d_omega), BN_WRITE(s->fields.before)));
         BN_TRY(multiply(s, 1));
-        BN_TRY(BN_RUN(w->rows, BN_READ(w->vectors, 0), BN_READ(s->fields.node, 0),
+        BN_TRY(BN_RUN(w->rows, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0), BN_READ(s->fields.node, 0),
                       BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(colour), BN_I32V(part),
                       BN_REALV(s->k.per_h2_x), BN_REALV(s->k.per_h2_y), BN_UPDATE(w->matrix)));
     }

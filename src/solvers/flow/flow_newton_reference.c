@@ -20,14 +20,14 @@ static void velocity_of(const flow *s, const real *psi, size_t at, int n, veloci
     if (n & FLOW_NODE_SLIP) {
         const real drop = psi[inner(s, at, side)] - psi[at];
         if (side < FLOW_BOTTOM)
-            c->v = 2 * k->per_2h_x * (side == FLOW_LEFT ? -drop : drop);
+            c->v = beside(s, at, side, 2 * k->per_2h_x) * (side == FLOW_LEFT ? -drop : drop);
         else
-            c->u = 2 * k->per_2h_y * (side == FLOW_BOTTOM ? drop : -drop);
+            c->u = beside(s, at, side, 2 * k->per_2h_y) * (side == FLOW_BOTTOM ? drop : -drop);
     }
     if ((n & FLOW_NODE_OMEGA) || ((n & FLOW_NODE_OUTFLOW) && side < FLOW_BOTTOM))
-        c->u = k->per_2h_y * (psi[at + nx] - psi[at - nx]);
+        c->u = per_2(s, at, 1) * (psi[at + nx] - psi[at - nx]);
     if ((n & FLOW_NODE_OMEGA) || ((n & FLOW_NODE_OUTFLOW) && side >= FLOW_BOTTOM))
-        c->v = k->per_2h_x * (psi[at - 1] - psi[at + 1]);
+        c->v = per_2(s, at, 0) * (psi[at - 1] - psi[at + 1]);
 }
 
 static real vorticity_change(const flow *s, const real *w, const real *psi, const real *T, const real *stream,
@@ -39,18 +39,18 @@ static real vorticity_change(const flow *s, const real *w, const real *psi, cons
     const bool vertical = side < FLOW_BOTTOM;
     const real nu_x = scale * k->nu_x, nu_y = scale * k->nu_y;
     if (n & FLOW_NODE_OMEGA) {
-        const real diffusion = nu_x * ((w[at - 1] - w[at]) + (w[at + 1] - w[at])) +
-                               nu_y * ((w[at - nx] - w[at]) + (w[at + nx] - w[at]));
+        const real diffusion = nu_x * curvature(s, at, 0, w[at - 1] - w[at], w[at + 1] - w[at]) +
+                               nu_y * curvature(s, at, 1, w[at - nx] - w[at], w[at + nx] - w[at]);
         const real change = diffusion - k->dt * convection(s, w, stream, at, n, c, c);
-        return T ? change + (k->dt * k->buoyancy) * (k->per_2h_x * (T[at + 1] - T[at - 1])) : change;
+        return T ? change + (k->dt * k->buoyancy) * (per_2(s, at, 0) * (T[at + 1] - T[at - 1])) : change;
     }
     if (n & FLOW_NODE_WALL) {
-        const real formula = wall_formula(s, psi, w, at, inner(s, at, side), vertical) + moving;
+        const real formula = side_formula(s, psi, w, at, side) + moving;
         return (vertical ? nu_x : nu_y) * (formula - w[at]);
     }
     if (n & FLOW_NODE_BODY)
         return (nu_x > nu_y ? nu_x : nu_y) * (body_vorticity(s, psi, w, at, n) - w[at]);
-    return n & FLOW_NODE_OUTFLOW ? -(convective_outflow(s, side, c.u, c.v) * (w[at] - w[inner(s, at, side)])) : 0;
+    return n & FLOW_NODE_OUTFLOW ? -(convective_outflow(s, at, side, c.u, c.v) * (w[at] - w[inner(s, at, side)])) : 0;
 }
 
 static real heat_change(const flow *s, const real *T, const real *psi, size_t at, int n, velocity c, real scale)
@@ -62,10 +62,10 @@ static real heat_change(const flow *s, const real *T, const real *psi, size_t at
     real flux[4] = { 0 };
     for (int d = 0; d < 4; d++)
         if (bn_stencil_face(bits, d) > 0)
-            flux[d] = (d < 2 ? k->a_x : k->a_y) * (real)bn_stencil_face(bits, d) * (T[other[d]] - T[at]);
-    const real conduction = scale * (((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(bits));
+            flux[d] = coupling(s, at, d < 2 ? k->a_x : k->a_y, bits, d) * (T[other[d]] - T[at]);
+    const real conduction = scale * (((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(s, at, bits));
     const real change = conduction - k->dt * convection(s, T, psi, at, n, c, c);
-    return n & FLOW_NODE_OUTFLOW ? change - convective_outflow(s, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
+    return n & FLOW_NODE_OUTFLOW ? change - convective_outflow(s, at, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
                                  : change;
 }
 
@@ -201,14 +201,15 @@ static void vorticity_source(const flow *s, const real *x, const real *d_omega, 
         if (!bits)
             continue;
         if (n & FLOW_NODE_OUTFLOW) {
-            const real out = convective_outflow(s, side, u[at], v[at]);
-            value = (side < FLOW_BOTTOM ? 2 * k->per_h2_x : 2 * k->per_h2_y) * (value / (out > 0 ? out : 1));
+            const real out = convective_outflow(s, at, side, u[at], v[at]);
+            value = beside(s, at, side, beside(s, at, side, side < FLOW_BOTTOM ? 2 * k->per_h2_x : 2 * k->per_h2_y)) *
+                    (value / (out > 0 ? out : 1));
         } else {
             if (d_heat)
-                value = value - (k->dt * k->buoyancy) * (k->per_2h_x * (d_heat[at + 1] - d_heat[at - 1]));
+                value = value - (k->dt * k->buoyancy) * (per_2(s, at, 0) * (d_heat[at + 1] - d_heat[at - 1]));
             value = per_nu * value;
         }
-        rhs[at] = given(s, d_omega, at, n, FLOW_PSI_GIVEN, bits, k->per_h2_x, k->per_h2_y) - area(bits) * value;
+        rhs[at] = given(s, d_omega, at, n, FLOW_PSI_GIVEN, bits, k->per_h2_x, k->per_h2_y) - area(s, at, bits) * value;
     }
 }
 
@@ -225,7 +226,7 @@ static bn_status precondition(flow *s, int number)
         const real per_a = (real)(s->k.per_h2_x / (s->k.a_x * w->scale * w->weight));
         for (size_t at = 0; at < points; at++) {
             const unsigned bits = s->systems.bits[FLOW_HEAT][at];
-            rhs[at] = bits ? area(bits) * -(per_a * x[points + at]) : 0;
+            rhs[at] = bits ? area(s, at, bits) * -(per_a * x[points + at]) : 0;
             d_heat[at] = 0;
         }
         BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_HEAT, d_heat, rhs, &s->systems.target[FLOW_HEAT]));
@@ -242,7 +243,7 @@ static bn_status precondition(flow *s, int number)
     BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_PSI, d_omega, rhs, &s->systems.target[FLOW_PSI]));
     for (size_t at = 0; at < points; at++) {
         const unsigned bits = s->systems.bits[FLOW_PSI][at];
-        rhs[at] = bits ? area(bits) * d_omega[at] : 0;
+        rhs[at] = bits ? area(s, at, bits) * d_omega[at] : 0;
         d_psi[at] = 0;
     }
     BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_PSI, d_psi, rhs, &s->systems.target[FLOW_PSI]));
@@ -265,7 +266,7 @@ static void jacobian(const flow *s, real *out)
     for (size_t at = 0; at < points; at++) {
         const int n = node[at], side = n / FLOW_NODE_SIDE & 3;
         const velocity c = { u[at], v[at] };
-        const real left = convective_outflow(s, side, c.u, c.v);
+        const real left = convective_outflow(s, at, side, c.u, c.v);
         velocity d = { 0, 0 };
         velocity_of(s, d_psi, at, n, &d);
         real change = vorticity_change(s, d_omega, d_psi, d_heat, psi, at, n, c, 0, scale);
@@ -274,7 +275,9 @@ static void jacobian(const flow *s, real *out)
         else if ((n & FLOW_NODE_OUTFLOW) && !(left > 0))
             change = -d_omega[at];
         const real out_of = side == FLOW_LEFT ? -d.u : side == FLOW_RIGHT ? d.u : side == FLOW_BOTTOM ? -d.v : d.v;
-        const real d_left = left > 0 && left < 1 ? (side < FLOW_BOTTOM ? k->courant_x : k->courant_y) * out_of : 0;
+        const real d_left = left > 0 && left < 1
+                                ? beside(s, at, side, side < FLOW_BOTTOM ? k->courant_x : k->courant_y) * out_of
+                                : 0;
         if (n & FLOW_NODE_OUTFLOW)
             change = change - d_left * (omega[at] - omega[inner(s, at, side)]);
         out[at] = change;
@@ -389,14 +392,14 @@ static void set_rows(const flow *s, const band *b, size_t i, size_t j, int colou
         (dj > 0 && j + 1 == s->config.ny))
         return;
     for (int d = 0; d < 4; d++)
-        face[d] = (d < 2 ? k->per_h2_x : k->per_h2_y) * (real)bn_stencil_face(bits, d);
+        face[d] = coupling(s, at, d < 2 ? k->per_h2_x : k->per_h2_y, bits, d);
     if (bits && part == 0)
         of_psi = here      ? (face[0] + face[1]) + (face[2] + face[3])
                  : dj == 0 ? -face[di < 0 ? 0 : 1]
                  : di == 0 ? -face[dj < 0 ? 2 : 3]
                            : 0;
     else if (bits)
-        of_psi = here ? -area(bits) : 0;
+        of_psi = here ? -area(s, at, bits) : 0;
     *entry(b, part, row, slot) = of_psi;
     *entry(b, 2 + part, row, slot) = node[at] & FLOW_NODE_UNKNOWN ? vector(s, 1)[at] : here && part == 1 ? 1 : 0;
 }

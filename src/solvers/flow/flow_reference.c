@@ -21,8 +21,8 @@ static void advect_heat(const flow *s, const real *T, const real *psi, const rea
             continue;
         real moved = T[at] - k->dt * convection(s, T, psi, at, n, c, c);
         if (n & FLOW_NODE_OUTFLOW)
-            moved = moved - convective_outflow(s, side, u[at], v[at]) * (T[at] - T[inner(s, at, side)]);
-        rhs[at] = area(bits) * moved + given(s, T, at, n, FLOW_HEAT_GIVEN, bits, k->a_x, k->a_y);
+            moved = moved - convective_outflow(s, at, side, u[at], v[at]) * (T[at] - T[inner(s, at, side)]);
+        rhs[at] = area(s, at, bits) * moved + given(s, T, at, n, FLOW_HEAT_GIVEN, bits, k->a_x, k->a_y);
     }
 }
 
@@ -38,7 +38,9 @@ static void advect_vorticity(const flow *s, const real *omega, const real *psi, 
             continue;
         real sum = omega[at] - k->dt * convection(s, omega, psi, at, node[at], c, c);
         if (T)
-            sum = sum + (k->dt * k->buoyancy) * (k->per_2h_x * (T[at + 1] - T[at - 1]));
+            sum = sum + (k->dt * k->buoyancy) * (per_2(s, at, 0) * (T[at + 1] - T[at - 1]));
+        if (s->config.widths)
+            sum = area(s, at, s->systems.bits[FLOW_OMEGA][at]) * sum;
         rhs[at] = sum +
                   given(s, omega, at, node[at], FLOW_OMEGA_GIVEN, s->systems.bits[FLOW_OMEGA][at], k->nu_x, k->nu_y);
     }
@@ -56,7 +58,8 @@ void BN_PRECISE(flow_poisson_source)(const flow *s, const real *omega, const rea
             continue;
         }
         before[at] = psi[at] + (psi[at] - before[at]);
-        rhs[at] = area(bits) * omega[at] + given(s, psi, at, node[at], FLOW_PSI_GIVEN, bits, k->per_h2_x, k->per_h2_y);
+        rhs[at] = area(s, at, bits) * omega[at] +
+                  given(s, psi, at, node[at], FLOW_PSI_GIVEN, bits, k->per_h2_x, k->per_h2_y);
     }
 }
 
@@ -68,9 +71,10 @@ static real explicit_change(const flow *s, const real *omega, const real *psi, c
     const size_t nx = s->config.nx;
     const real w = omega[at], west = omega[at - 1], east = omega[at + 1], south = omega[at - nx],
                north = omega[at + nx];
-    const real diffusion = k->nu_x * ((west - w) + (east - w)) + k->nu_y * ((south - w) + (north - w));
+    const real diffusion = k->nu_x * curvature(s, at, 0, west - w, east - w) +
+                           k->nu_y * curvature(s, at, 1, south - w, north - w);
     const real residual = diffusion - k->dt * convection(s, omega, psi, at, FLOW_NODE_OMEGA, c, c);
-    return T ? residual + (k->dt * k->buoyancy) * (k->per_2h_x * (T[at + 1] - T[at - 1])) : residual;
+    return T ? residual + (k->dt * k->buoyancy) * (per_2(s, at, 0) * (T[at + 1] - T[at - 1])) : residual;
 }
 
 /* The same for the temperature: conduction through the faces of the control volume, over its area, less convection. */
@@ -82,12 +86,13 @@ static real explicit_heating(const flow *s, const real *T, const real *psi, size
     real flux[4] = { 0 };
     for (int d = 0; d < 4; d++)
         if (bn_stencil_face(bits, d) > 0)
-            flux[d] = (d < 2 ? k->a_x : k->a_y) * (real)bn_stencil_face(bits, d) * (T[other[d]] - T[at]);
-    const real residual = ((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(bits) -
+            flux[d] = coupling(s, at, d < 2 ? k->a_x : k->a_y, bits, d) * (T[other[d]] - T[at]);
+    const real residual = ((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(s, at, bits) -
                           k->dt * convection(s, T, psi, at, n, c, c);
     const int side = n / FLOW_NODE_SIDE & 3;
-    return n & FLOW_NODE_OUTFLOW ? residual - convective_outflow(s, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
-                                 : residual;
+    return n & FLOW_NODE_OUTFLOW
+               ? residual - convective_outflow(s, at, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
+               : residual;
 }
 
 /* Velocity from psi, and the vorticity at the border and on bodies:
@@ -108,11 +113,11 @@ static void wall_vorticity(const flow *s, const reference *r, const real *psi, c
         const real old = omega[at];
         real value = next[at], residual = 0;
         if (n & FLOW_NODE_OMEGA) {
-            u[at] = k->per_2h_y * (psi[at + nx] - psi[at - nx]);
-            v[at] = k->per_2h_x * (psi[at - 1] - psi[at + 1]);
+            u[at] = per_2(s, at, 1) * (psi[at + nx] - psi[at - nx]);
+            v[at] = per_2(s, at, 0) * (psi[at - 1] - psi[at + 1]);
             residual = explicit_change(s, next, psi, T, at, (velocity){ u[at], v[at] });
         } else if (n & FLOW_NODE_WALL) {
-            const real formula = wall_formula(s, psi, next, at, inner(s, at, side), vertical) +
+            const real formula = side_formula(s, psi, next, at, side) +
                                  (real)flow_along(s, s->border.moving, side)[vertical ? at / nx : at % nx];
             value = old + k->theta * (formula - old);
             residual = (vertical ? k->nu_x : k->nu_y) * (formula - old);
@@ -124,15 +129,15 @@ static void wall_vorticity(const flow *s, const reference *r, const real *psi, c
             const real drop = psi[inner(s, at, side)] - psi[at];
             value = 0;
             if (vertical)
-                v[at] = 2 * k->per_2h_x * (side == FLOW_LEFT ? -drop : drop);
+                v[at] = beside(s, at, side, 2 * k->per_2h_x) * (side == FLOW_LEFT ? -drop : drop);
             else
-                u[at] = 2 * k->per_2h_y * (side == FLOW_BOTTOM ? drop : -drop);
+                u[at] = beside(s, at, side, 2 * k->per_2h_y) * (side == FLOW_BOTTOM ? drop : -drop);
         } else if (n & FLOW_NODE_OUTFLOW) {
             if (vertical)
-                u[at] = k->per_2h_y * (psi[at + nx] - psi[at - nx]);
+                u[at] = per_2(s, at, 1) * (psi[at + nx] - psi[at - nx]);
             else
-                v[at] = k->per_2h_x * (psi[at - 1] - psi[at + 1]);
-            residual = -(convective_outflow(s, side, u[at], v[at]) * (old - next[inner(s, at, side)]));
+                v[at] = per_2(s, at, 0) * (psi[at - 1] - psi[at + 1]);
+            residual = -(convective_outflow(s, at, side, u[at], v[at]) * (old - next[inner(s, at, side)]));
             value = old + residual;
         }
         omega[at] = value;
@@ -214,6 +219,22 @@ static bn_status solve_coupled(flow *s, real *next, real *rhs)
                                               &s->systems.report[FLOW_PSI]);
 }
 
+static bn_status set_spacings(bn_sim *sim, const flow *s, reference *r)
+{
+    const bn_stencil *stencil = &s->systems.desc[FLOW_PSI].stencil;
+    const size_t count = bn_stencil_axes_count(stencil);
+    double *wide = malloc(count * sizeof *wide);
+    r->spacings = malloc(count * sizeof *r->spacings);
+    if (!wide || !r->spacings) {
+        free(wide);
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the spacings of a grid");
+    }
+    bn_stencil_axes(stencil, wide);
+    bn_round_constants(wide, count, r->spacings);
+    free(wide);
+    return BN_OK;
+}
+
 static bn_status setup(bn_sim *sim, void *state)
 {
     flow *s = state;
@@ -224,6 +245,8 @@ static bn_status setup(bn_sim *sim, void *state)
                                sizeof(real))))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of flow");
     bn_round_constants((const double *)&s->k, sizeof s->k / sizeof(double), (real *)&r->k);
+    if (s->config.widths)
+        BN_TRY(set_spacings(sim, s, r));
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         if (s->systems.bits[i])
             BN_TRY(BN_PRECISE(linear_reference_create)(bn_sim_context(sim), &s->systems.desc[i], &r->linear[i]));
@@ -245,6 +268,7 @@ static void teardown(void *state)
             BN_PRECISE(linear_reference_destroy)(&r->linear[i]);
         free(r->addends);
         free(r->partials);
+        free(r->spacings);
     }
     free(r);
     s->reference = NULL;

@@ -26,7 +26,8 @@ uint32_t flow_side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? 
 
 double flow_node_place(const flow *s, int side, uint32_t node)
 {
-    return flow_side_length(s, side) * node / (flow_side_nodes(s, side) - 1);
+    return s->config.widths ? flow_place(s, side < FLOW_BOTTOM, node)
+                            : flow_side_length(s, side) * node / (flow_side_nodes(s, side) - 1);
 }
 
 const flow_piece *flow_piece_at(const flow *s, int side, uint32_t node)

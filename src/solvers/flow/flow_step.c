@@ -58,6 +58,7 @@ static bn_status setup(bn_sim *sim, void *state)
                 bn_linear_create(bn_sim_domain(sim), &s->systems.desc[i], &s->systems.work[i], &s->systems.solver[i]));
     if (s->newton.on)
         BN_TRY(flow_newton_setup(sim, s));
+    BN_TRY(bn_linear_axes(bn_sim_domain(sim), &s->systems.desc[FLOW_PSI].stencil, &s->device.axes));
     if (s->systems.coupled)
         BN_TRY(setup_coupled(sim, s));
     BN_TRY(bn_partials_create(bn_sim_domain(sim), "flow sums", 4, 1u << 2, &s->device.sums));
@@ -84,13 +85,14 @@ static void teardown(void *state)
     bn_scalars_destroy(&s->device.influence_inverse);
     flow_one_launch_teardown(s);
     bn_device_array_destroy(&s->device.moving);
+    bn_device_array_destroy(&s->device.axes);
     flow_newton_teardown(s);
 }
 
 static bn_status step_heat(flow *s)
 {
-    BN_TRY(BN_RUN(s->device.advect_heat, BN_READ(s->fields.T, 1), BN_READ(s->fields.psi, 1),
-                  BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
+    BN_TRY(BN_RUN(s->device.advect_heat, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.T, 1),
+                  BN_READ(s->fields.psi, 1), BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
                   BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.T_next)));
     BN_TRY(
         bn_linear_solve(s->systems.solver[FLOW_HEAT], s->fields.T_next, s->fields.rhs, &s->systems.target[FLOW_HEAT]));
@@ -123,9 +125,9 @@ static bn_status newton_step(bn_sim *sim, flow *s, bn_step *out)
 /* Right-hand side of psi, and its start in `start`. */
 static bn_status poisson_source(flow *s, bn_field *start)
 {
-    return BN_RUN(s->device.poisson_source, BN_READ(s->fields.next, 0), BN_READ(s->fields.psi, 1),
-                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_UPDATE(start),
-                  BN_WRITE(s->fields.rhs));
+    return BN_RUN(s->device.poisson_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.next, 0),
+                  BN_READ(s->fields.psi, 1), BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0),
+                  BN_UPDATE(start), BN_WRITE(s->fields.rhs));
 }
 
 /* omega and psi together. The right-hand side of psi is needed for its residual alone. */
@@ -172,12 +174,13 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     }
     if (heat) {
         BN_TRY(step_heat(s));
-        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
-                      BN_READ(s->fields.velocity, 0), BN_READ(s->fields.T, 1), BN_READ(s->fields.node, 0),
-                      BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1),
+                      BN_READ(s->fields.psi, 1), BN_READ(s->fields.velocity, 0), BN_READ(s->fields.T, 1),
+                      BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs),
+                      BN_WRITE(s->fields.next)));
     } else {
-        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
-                      BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1),
+                      BN_READ(s->fields.psi, 1), BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
                       BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
     }
     BN_TRY(s->systems.coupled ? solve_coupled(s) : solve_apart(s));
@@ -187,14 +190,15 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     if (s->border.bodies > 0)
         BN_TRY(flow_step_bodies(s, s->fields.psi, s->fields.next, s->fields.T));
     if (heat)
-        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
-                      BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(s->fields.node, 0),
-                      BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity),
-                      BN_PARTIALS(s->device.sums), BN_I32V(!quiet)));
-    else
-        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
+        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
+                      BN_READ(s->fields.next, 1), BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0),
                       BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.omega),
                       BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums), BN_I32V(!quiet)));
+    else
+        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
+                      BN_READ(s->fields.next, 1), BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving),
+                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums),
+                      BN_I32V(!quiet)));
     if (quiet)
         return quiet_step(s, out);
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
@@ -221,8 +225,8 @@ void flow_set_tolerance(flow *s, double tolerance) { set_tolerances(s, tolerance
  * the next step (docs/flow.md). The tolerance of psi leaves this out, so that errors do not sustain each other. */
 static void follow_flow(flow *s, double change, double size)
 {
-    const double h = fmin(s->config.h[0], s->config.h[1]), wall = s->config.woods ? 3 : 2;
-    const double noise = wall * sqrt(s->config.length / h) * fmax(s->k.nu_x, s->k.nu_y);
+    const double h = fmin(s->config.least_h[0], s->config.least_h[1]), wall = s->config.woods ? 3 : 2;
+    const double noise = wall * sqrt(s->config.length / h) * flow_diffusion_number(s);
     const double steady = s->config.steady * s->k.dt / s->config.reference_time,
                  least = s->config.steady > 0 ? 0 : s->config.cg_tolerance;
     const double enough = s->config.cg_forcing * fmax(change, steady), right = s->systems.report[FLOW_PSI].right;

@@ -65,7 +65,7 @@ static linear_system make_system(size_t n, double identity, double factor, bn_pr
         cell[at] = true;
     }
     bn_stencil_bits((uint32_t)n, (uint32_t)n, unknown, cell, bits);
-    const bn_stencil stencil = { (uint32_t)n, (uint32_t)n, identity, c, c, bits };
+    const bn_stencil stencil = { (uint32_t)n, (uint32_t)n, identity, c, c, bits, NULL };
     OK(bn_field_write(s.bits, bits, n * n));
     OK(bn_cg_create(
         s.domain, &(bn_cg_desc){ .name = "test cg", .stencil = stencil, .bits = s.bits, .r = s.r, .p = s.p, .q = s.q },

@@ -25,7 +25,7 @@ static void close_device(void)
 }
 
 /* free: whether the left, right, bottom, top border is mirrored (its nodes are unknowns). */
-typedef enum obstacle { NOTHING, ISLAND, BUMP } obstacle;
+typedef enum obstacle { NOTHING, ISLAND, BUMP, STRETCHED } obstacle; /* the last one: none, but on a stretched grid */
 typedef struct matrix {
     uint32_t nx, ny;
     double mass, kx, ky;
@@ -58,6 +58,25 @@ static uint8_t *bits_of(const matrix *m)
     free(unknown);
     free(cell);
     return bits;
+}
+
+/* Cells that grow threefold from the ends to the middle, over their mean; NULL: all alike. To be freed. */
+static double *widths_of(const matrix *m)
+{
+    if (m->obstacle != STRETCHED)
+        return NULL;
+    double *widths = calloc((size_t)m->nx + m->ny, sizeof *widths), *at = widths;
+    ck_assert_ptr_nonnull(widths);
+    for (int dim = 0; dim < 2; dim++) {
+        const uint32_t cells = (dim ? m->ny : m->nx) - 1;
+        double sum = 0;
+        for (uint32_t c = 0; c < cells; c++)
+            sum += at[c] = 2 - cos(2 * 3.14159265358979323846 * (c + 0.5) / cells);
+        for (uint32_t c = 0; c < cells; c++)
+            at[c] *= cells / sum;
+        at += cells;
+    }
+    return widths;
 }
 
 /* A random number from -1 to 1, always the same ones. */
@@ -139,6 +158,14 @@ static answer solve_by_reference(const bn_linear_desc *desc, const double *b, bn
     return a;
 }
 
+/* The control volume of a node of a rectangle on a stretched grid. */
+static double area_at(const bn_stencil *s, uint32_t i, uint32_t j)
+{
+    const double *x = s->widths, *y = x + s->nx - 1;
+    return 0.25 * ((i > 0 ? x[i - 1] : 0) + (i + 1 < s->nx ? x[i] : 0)) *
+           ((j > 0 ? y[j - 1] : 0) + (j + 1 < s->ny ? y[j] : 0));
+}
+
 /* |b - A x| / |b| in double, and in *rounding the u (|A| |x| + |b|) / |b| that rounding x to a precision may cost. */
 static double residual(const bn_stencil *s, const double *x, const double *b, double u, double *rounding)
 {
@@ -149,10 +176,16 @@ static double residual(const bn_stencil *s, const double *x, const double *b, do
     for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
         if (!s->bits[at])
             continue;
-        double r = b[at] - diagonal[s->bits[at] & BN_CELLS] * x[at];
-        for (int d = 0; d < 4; d++)
-            if (bn_stencil_entry(s, s->bits[at], d) != 0)
-                r -= bn_stencil_entry(s, s->bits[at], d) * x[(size_t)((long)at + step[d])];
+        const uint32_t i = (uint32_t)(at % s->nx), j = (uint32_t)(at / s->nx);
+        double own = s->widths ? s->mass * area_at(s, i, j) : diagonal[s->bits[at] & BN_CELLS], r = b[at];
+        for (int d = 0; d < 4; d++) {
+            const double face = bn_stencil_coupling(s, s->bits[at], d, i, j);
+            if (s->widths)
+                own += face;
+            if (s->bits[at] & BN_LINK_WEST << d)
+                r += face * x[(size_t)((long)at + step[d])];
+        }
+        r -= own * x[at];
         rr += r * r;
         bb += b[at] * b[at];
         xx += x[at] * x[at];
@@ -179,12 +212,12 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
     static const size_t groups[][3] = { { 0, 0, 0 }, { 7, 1, 1 } };
     uint8_t *bits = bits_of(m);
     const size_t points = (size_t)m->nx * m->ny;
-    double *b = calloc(points, sizeof *b);
+    double *b = calloc(points, sizeof *b), *widths = widths_of(m);
     ck_assert_ptr_nonnull(b);
     for (size_t at = 0; at < points; at++)
         b[at] = bits[at] ? (double)(float)(1 + noise(at)) : 0;
     const bn_linear_desc desc = { .name = "the test's system",
-                                  .stencil = { m->nx, m->ny, m->mass, m->kx, m->ky, bits },
+                                  .stencil = { m->nx, m->ny, m->mass, m->kx, m->ky, bits, widths },
                                   .method = method };
     unsigned iterations = 0;
     for (int p = 0; p < (bn_device_describe(device)->fp64 && how != SINGLE_ONLY ? 2 : 1); p++) {
@@ -211,6 +244,7 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
     }
     free(bits);
     free(b);
+    free(widths);
     return iterations;
 }
 
@@ -246,6 +280,21 @@ START_TEST(direct_solutions_equal_the_reference)
 }
 END_TEST
 
+START_TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
+{
+    static const matrix grids[] = {
+        { 33, 29, 0, 1024, 784, { false }, STRETCHED },
+        { 40, 21, 0, 3, 1, { true, false, true, true }, STRETCHED },
+        { 300, 37, 1, 3, 0.7, { true, true, false, false }, STRETCHED },
+        { 33, 17, 1, 50, 20, { true, true, true, true }, STRETCHED },
+    };
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        check(&grids[i], BN_LINEAR_SPECTRAL, i == 1 ? ALL_GROUPS : BOTH_PRECISIONS);
+        check(&grids[i], BN_LINEAR_CG, i == 1 ? ALL_GROUPS : SINGLE_ONLY);
+    }
+}
+END_TEST
+
 START_TEST(multigrid_equals_the_reference)
 {
     check(&matrices[2], BN_LINEAR_MULTIGRID, SINGLE_ONLY);
@@ -277,7 +326,8 @@ START_TEST(the_direct_solver_knows_what_it_can_not_do)
     const char *why = NULL;
     for (int i = 0; i < MATRICES; i++) {
         uint8_t *bits = bits_of(&matrices[i]);
-        const bn_stencil s = { matrices[i].nx, matrices[i].ny, matrices[i].mass, matrices[i].kx, matrices[i].ky, bits };
+        const matrix *m = &matrices[i];
+        const bn_stencil s = { m->nx, m->ny, m->mass, m->kx, m->ky, bits, NULL };
         const bool good = bn_spectral_suits(&s, 4, &why);
         ck_assert_msg(good == (matrices[i].obstacle == NOTHING), "matrix %d", i);
         ck_assert_msg(good ? why == NULL : strstr(why, "obstacles") != NULL, "%s", why ? why : "no reason");
@@ -286,11 +336,11 @@ START_TEST(the_direct_solver_knows_what_it_can_not_do)
     const matrix longer = { 8193, 9, 0, 1, 1, { false }, NOTHING },
                  free_all = { 9, 9, 0, 1, 1, { true, true, true, true }, NOTHING };
     uint8_t *bits = bits_of(&longer);
-    const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits };
+    const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits, NULL };
     ck_assert(!bn_spectral_suits(&s, 4, &why) && strstr(why, "local memory"));
     free(bits);
     bits = bits_of(&free_all);
-    const bn_stencil t = { 9, 9, 0, 1, 1, bits };
+    const bn_stencil t = { 9, 9, 0, 1, 1, bits, NULL };
     ck_assert(!bn_spectral_suits(&t, 4, &why) && strstr(why, "singular"));
     free(bits);
 }
@@ -338,13 +388,14 @@ static void check_two(const matrix *m, int boxes)
     uint8_t *bits = bits_of(m);
     const size_t points = (size_t)m->nx * m->ny;
     double *b = calloc(4 * points, sizeof *b), *x = b + points, *y = x + points, *area_x = y + points, rounding;
+    double *widths = widths_of(m);
     float *single = calloc(4 * points, sizeof *single);
     ck_assert(b && single);
     for (size_t at = 0; at < points; at++)
         single[at] = (float)(b[at] = bits[at] ? (double)(float)(1 + noise(at)) : 0);
     const bn_linear_desc desc[2] = {
-        { "A", { m->nx, m->ny, 1, 0.3 * m->kx, 0.3 * m->ky, bits }, BN_LINEAR_SPECTRAL, true },
-        { "B", { m->nx, m->ny, 0, m->kx, m->ky, bits }, BN_LINEAR_SPECTRAL, true },
+        { "A", { m->nx, m->ny, 1, 0.3 * m->kx, 0.3 * m->ky, bits, widths }, BN_LINEAR_SPECTRAL, true },
+        { "B", { m->nx, m->ny, 0, m->kx, m->ky, bits, widths }, BN_LINEAR_SPECTRAL, true },
     };
     bn_linear_reference *reference[2];
     for (int i = 0; i < 2; i++)
@@ -356,7 +407,9 @@ static void check_two(const matrix *m, int boxes)
         const unsigned cells = bits[at] & BN_CELLS;
         ck_assert_msg(x[at] == (double)single[points + at] && y[at] == (double)single[2 * points + at],
                       "%u x %u in %d boxes: other bits at %zu", m->nx, m->ny, boxes, at);
-        area_x[at] = 0.25 * ((cells & 1) + (cells >> 1 & 1) + (cells >> 2 & 1) + (cells >> 3)) * x[at];
+        area_x[at] = (widths ? area_at(&desc[0].stencil, (uint32_t)(at % m->nx), (uint32_t)(at / m->nx))
+                             : 0.25 * ((cells & 1) + (cells >> 1 & 1) + (cells >> 2 & 1) + (cells >> 3))) *
+                     x[at];
     }
     const double left_x = residual(&desc[0].stencil, x, b, 0x1p-24, &rounding), most_x = 6 * rounding;
     const double left_y = residual(&desc[1].stencil, y, area_x, 0x1p-24, &rounding), most_y = 6 * rounding;
@@ -366,6 +419,7 @@ static void check_two(const matrix *m, int boxes)
         bn_linear_reference_destroy_single(&reference[i]);
     free(bits);
     free(b);
+    free(widths);
     free(single);
 }
 
@@ -373,6 +427,7 @@ START_TEST(two_systems_are_solved_with_one_transform_forward)
 {
     check_two(&matrices[0], 1);
     check_two(&matrices[2], 3); /* a mirrored side, whose nodes have half an area */
+    check_two(&(matrix){ 40, 21, 0, 3, 1, { true, false, true, true }, STRETCHED }, 1);
     check_two(&matrices[7], 1); /* of mixed ends, and no power of two */
 }
 END_TEST
@@ -421,6 +476,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, plain_iterations_equal_the_reference);
     tcase_add_test(tests, direct_solutions_equal_the_reference);
     tcase_add_test(tests, two_systems_are_solved_with_one_transform_forward);
+    tcase_add_test(tests, stretched_grids_are_solved_by_eigenvectors_and_iterations);
     tcase_add_test(tests, multigrid_equals_the_reference);
     tcase_add_test(tests, multigrid_on_boxes_and_in_groups);
     tcase_add_test(tests, multigrid_takes_few_cycles_on_any_grid);
