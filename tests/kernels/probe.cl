@@ -57,7 +57,8 @@ kernel void probe_turn(global const int *restrict here, global int *restrict the
     }
 }
 
-kernel void probe_turn_pairs(global const real2 *restrict here, global real2 *restrict there, const int16 sizes, int far)
+kernel void probe_turn_pairs(global const real2 *restrict here, global real2 *restrict there, const int16 sizes,
+                             int far)
 {
     const int j = (int)get_global_id(1) - Y0;
     for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))
