@@ -68,8 +68,9 @@ static inline real (convection)(global const real *f, global const real *psi, in
     return a * x + b * y;
 }
 
-/* Distance to the node next to the border, and the velocity out of the domain there. */
-#define INNER(side) ((side) == 0 ? 1 : (side) == 1 ? -1 : (side) == 2 ? PITCH : -PITCH)
+/* Distance to the node next to the border, and the velocity out of the domain there. No choice of four: LLVM asks for
+ * two bits of a code then, and Oclgrind compares the whole byte. */
+#define INNER(side) ((side) < 2 ? 1 - 2 * (side) : (5 - 2 * (side)) * PITCH)
 #define OUTWARDS(side, u, v) ((side) == 0 ? -(u) : (side) == 1 ? (u) : (side) == 2 ? -(v) : (v))
 
 /* Convective outflow condition f_t + u_n f_n = 0, upwind: the share of the difference to the inner neighbour that
