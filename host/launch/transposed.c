@@ -43,7 +43,7 @@ static size_t divide(const bn_launching *l, size_t box, bn_part strips[BN_PARTS_
     const uint32_t strip = l->domain->shapes[b->shape].transposed.strip;
     size_t count = 0;
     for (uint32_t row = 0; row < b->n[1]; row += strip) {
-        strips[count] = bn_whole_box(l->domain, box, 0);
+        strips[count] = bn_whole_box(l->domain, box);
         strips[count].first[1] = row;
         strips[count++].n[1] = b->n[1] - row < strip ? b->n[1] - row : strip;
     }
