@@ -3,39 +3,60 @@
  * as restriction, Galerkin matrices on the coarser grids (nine points, stored), a dense inverse on the coarsest
  * (src/numerics/multigrid.c prepares them).
  *
+ * A grid takes two launches: mg_down goes from its right-hand side to that of the next coarser grid, mg_up from the
+ * coarser grid's correction to its own. What lies between stays in local memory, and the sweeps down are done again on
+ * the way up, which costs less than to store their result. Where boxes have no ghost cells every sweep is a launch.
+ *
  * The finest grid has a program of its own, with its sizes injected. All coarser grids, of any size, share one, whose
  * sizes are arguments (BN_SIZES): their launches cost more than their arithmetic, and each program takes a compiler
  * longer than all cycles of a short run. A grid may be cut into several boxes, at multiples of the step, so that node
  * (i, j) of a box is node (step i, step j) of the box of the finer grid; the border is known from the place in the
  * whole grid.
- *   FINEST                 the matrix is a stencil; else it is stored in A: ten components, diagonal, entries to W, E,
- *                          S, N, SW, SE, NW, NE, damping over the diagonal; all zero where there is no unknown
+ *   FINEST                 the matrix is a stencil, whose bits are the kinds of nodes; else
+ *   kind                   0: no unknown; 1: the row is `same`, as far from sides and obstacles; 2: it is stored in A
+ *   same, A                ten components: diagonal, entries to W, E, S, N, SW, SE, NW, NE, damping over the diagonal
  *   coarser, finer         sizes of the next coarser and of the next finer grid
  *   step_x, step_y         between the two: 2 where the coarser one has every other node, 1 where it has all of them
- *   last_x, last_y         weight of the last coarse node for the fine node beyond it, where there is one
- *   ghosts                 ghost cells that are computed along with the box (lib/index.h) */
+ *   last_x, last_y         weight of the last coarse node for the fine node beyond it, where there is one */
 
-/* real sum = (A v) for a stored matrix; neighbours with an entry of zero are not read. */
-#define STORED_PRODUCT(sum, A, at, plane, here, v)                              \
-    real sum = A[at] * (here);                                                  \
-    STORED_ENTRY(sum, A, at, plane, 1, v, -1, 0)                                \
-    STORED_ENTRY(sum, A, at, plane, 2, v, 1, 0)                                 \
-    STORED_ENTRY(sum, A, at, plane, 3, v, 0, -1)                                \
-    STORED_ENTRY(sum, A, at, plane, 4, v, 0, 1)                                 \
-    STORED_ENTRY(sum, A, at, plane, 5, v, -1, -1)                               \
-    STORED_ENTRY(sum, A, at, plane, 6, v, 1, -1)                                \
-    STORED_ENTRY(sum, A, at, plane, 7, v, -1, 1)                                \
-    STORED_ENTRY(sum, A, at, plane, 8, v, 1, 1)
-#define STORED_ENTRY(sum, A, at, plane, c, v, dx, dy)                           \
-    if (A[(at) + (index_t)(c) * (plane)] != 0)                                  \
-        sum = sum + A[(at) + (index_t)(c) * (plane)] * v(dx, dy);
+/* real sum = (A v) for a stored matrix: all entries are loaded at once; what stands beside an entry of zero does not
+ * count. */
+#define STORED_PRODUCT(sum, A, at, plane, here, v)                                                              \
+    real sum;                                                                                                   \
+    {                                                                                                           \
+        const real c0_ = A[at], w_ = A[(at) + (plane)], e_ = A[(at) + 2 * (index_t)(plane)],                    \
+                   s_ = A[(at) + 3 * (index_t)(plane)], n_ = A[(at) + 4 * (index_t)(plane)],                    \
+                   sw_ = A[(at) + 5 * (index_t)(plane)], se_ = A[(at) + 6 * (index_t)(plane)],                  \
+                   nw_ = A[(at) + 7 * (index_t)(plane)], ne_ = A[(at) + 8 * (index_t)(plane)];                  \
+        sum = c0_ * (here);                                                                                     \
+        sum = w_ != 0 ? sum + w_ * v(-1, 0) : sum;                                                              \
+        sum = e_ != 0 ? sum + e_ * v(1, 0) : sum;                                                               \
+        sum = s_ != 0 ? sum + s_ * v(0, -1) : sum;                                                              \
+        sum = n_ != 0 ? sum + n_ * v(0, 1) : sum;                                                               \
+        sum = sw_ != 0 ? sum + sw_ * v(-1, -1) : sum;                                                           \
+        sum = se_ != 0 ? sum + se_ * v(1, -1) : sum;                                                            \
+        sum = nw_ != 0 ? sum + nw_ * v(-1, 1) : sum;                                                            \
+        sum = ne_ != 0 ? sum + ne_ * v(1, 1) : sum;                                                             \
+    }
 
 #if FINEST
-#define MATRIX_ARGUMENTS STENCIL_ARGUMENTS
-#define UNKNOWNS global const uchar *restrict stencil
-#define UNKNOWN(at) (stencil[at] != 0)
-#define WEIGHT(at) diagonal[16 + (stencil[at] & 15)]
-#define MATRIX_PRODUCT(sum, here, v) STENCIL_PRODUCT(sum, (int)stencil[at], here, v)
+#define UNKNOWNS global const uchar *restrict kind
+#define MATRIX_ARGUMENTS UNKNOWNS, global const real *restrict diagonal, real kx, real ky
+#define PATCH_MATRIX MATRIX_ARGUMENTS
+#define SAME 255 /* all cells belong to the domain, all neighbours are unknowns */
+/* For a node of kind n, at `at`. */
+#define WEIGHT(n, at) diagonal[16 + ((n) & 15)]
+#define OWN_PRODUCT(sum, n, here, v) STENCIL_PRODUCT(sum, n, here, v)
+/* The row of nodes of kind SAME, and its product. */
+#define SAME_ROW                                                                             \
+    const real same_0 = diagonal[15], same_x = stencil_face(kx, SAME, 0, 2),                 \
+               same_y = stencil_face(ky, SAME, 0, 1), same_weight = diagonal[31];
+#define SAME_PRODUCT(sum, here, v)    \
+    real sum = same_0 * (here);       \
+    sum = sum - same_x * v(-1, 0);    \
+    sum = sum - same_x * v(1, 0);     \
+    sum = sum - same_y * v(0, -1);    \
+    sum = sum - same_y * v(0, 1);
 #else
 #undef NX
 #undef NY
@@ -55,66 +76,30 @@
 #define PITCH own.SIZES_PITCH
 #define PLANE SIZES_PLANE(own)
 #define FIRST own.SIZES_FIRST
-#define MATRIX_ARGUMENTS const int16 own, global const real *restrict A
-#define UNKNOWNS MATRIX_ARGUMENTS
-#define UNKNOWN(at) (A[at] != 0)
-#define WEIGHT(at) A[(at) + 9 * (index_t)PLANE]
-#define MATRIX_PRODUCT(sum, here, v) STORED_PRODUCT(sum, A, at, PLANE, here, v)
+#define UNKNOWNS const int16 own, global const uchar *restrict kind
+#define MATRIX_ARGUMENTS UNKNOWNS, global const real *restrict A
+#define PATCH_MATRIX MATRIX_ARGUMENTS, global const real *restrict same
+#define SAME 1
+#define WEIGHT(n, at) A[(at) + 9 * (index_t)PLANE]
+#define OWN_PRODUCT(sum, n, here, v) STORED_PRODUCT(sum, A, at, PLANE, here, v)
+#define SAME_ROW                                                                                      \
+    const real same_0 = same[0], same_w = same[1], same_e = same[2], same_s = same[3], same_n = same[4], \
+               same_sw = same[5], same_se = same[6], same_nw = same[7], same_ne = same[8], same_weight = same[9];
+#define SAME_PRODUCT(sum, here, v)     \
+    real sum = same_0 * (here);        \
+    sum = sum + same_w * v(-1, 0);     \
+    sum = sum + same_e * v(1, 0);      \
+    sum = sum + same_s * v(0, -1);     \
+    sum = sum + same_n * v(0, 1);      \
+    sum = sum + same_sw * v(-1, -1);   \
+    sum = sum + same_se * v(1, -1);    \
+    sum = sum + same_nw * v(-1, 1);    \
+    sum = sum + same_ne * v(1, 1);
 #endif
 
 /* Along one dimension: the coarse node below fine node i, and whether there is another one above it. */
 #define parent_below(i, step) ((step) == 2 ? (i) >> 1 : (i))
 static inline int has_above(int i, int step, int coarse_n) { return step == 2 && (i & 1) && (i >> 1) + 1 < coarse_n; }
-
-/* Two sweeps of damped Jacobi from zero: x1 = W b, x = x1 + W (b - A x1). */
-kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global real *restrict x, int ghosts)
-{
-    CELL_AND_GHOSTS(i, j, ghosts);
-    const index_t at = AT(i, j);
-    real value = 0;
-    if (UNKNOWN(at)) {
-#define VALUE(dx, dy) (WEIGHT(AROUND(dx, dy)) * b[AROUND(dx, dy)])
-        const real first = VALUE(0, 0);
-        MATRIX_PRODUCT(product, first, VALUE)
-#undef VALUE
-        value = first + WEIGHT(at) * (b[at] - product);
-    }
-    x[at] = value;
-}
-
-/* real name = b - A x, at one unknown. */
-#define X_AROUND(dx, dy) x[AROUND(dx, dy)]
-#define RESIDUAL(name)                        \
-    MATRIX_PRODUCT(product_, x[at], X_AROUND) \
-    const real name = b[at] - product_;
-
-/* One sweep: y = x + W (b - A x). */
-kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
-                      global real *restrict y, int ghosts)
-{
-    CELL_AND_GHOSTS(i, j, ghosts);
-    const index_t at = AT(i, j);
-    real value = 0;
-    if (UNKNOWN(at)) {
-        RESIDUAL(residual)
-        value = x[at] + WEIGHT(at) * residual;
-    }
-    y[at] = value;
-}
-
-/* y = b - A x: where boxes have no ghost cells they exchange it. To restrict it as it is computed takes wider halos. */
-kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
-                        global real *restrict y)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    real value = 0;
-    if (UNKNOWN(at)) {
-        RESIDUAL(residual)
-        value = residual;
-    }
-    y[at] = value;
-}
 
 /* Weight of the coarse node below fine node i when there is none above. */
 #define ALONE(i, step, last) ((step) == 2 && ((i)&1) ? (last) : REAL(1.0))
@@ -135,41 +120,7 @@ static inline real interpolated(global const real *e, const int16 coarser, BETWE
     return above_y ? REAL(0.5) * (low + high) : alone_y * low;
 }
 
-/* mg_correct and the first mg_smooth in one, on a grid in one box whose launches cost more than its arithmetic: each
- * work-item recomputes the correction at the neighbours. */
-kernel void mg_correct_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict e,
-                              const int16 coarser, BETWEEN_GRIDS, global const real *restrict x,
-                              global real *restrict y)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    real value = 0;
-    if (UNKNOWN(at)) {
-        /* beyond the grid, where it does not count, 0 */
-#define VALUE(dx, dy)                                                                                     \
-    (i + (dx) < 0 || j + (dy) < 0 || i + (dx) >= NX || j + (dy) >= NY                                     \
-         ? 0                                                                                              \
-         : x[AROUND(dx, dy)] + interpolated(e, coarser, step_x, step_y, last_x, last_y, i + (dx), j + (dy)))
-        const real here = VALUE(0, 0);
-        MATRIX_PRODUCT(product, here, VALUE)
-#undef VALUE
-        value = here + WEIGHT(at) * (b[at] - product);
-    }
-    y[at] = value;
-}
-
-/* x += P e. */
-kernel void mg_correct(UNKNOWNS, global const real *restrict e, const int16 coarser, BETWEEN_GRIDS,
-                       global real *restrict x, int ghosts)
-{
-    CELL_AND_GHOSTS(i, j, ghosts);
-    const index_t at = AT(i, j);
-    if (UNKNOWN(at))
-        x[at] = x[at] + interpolated(e, coarser, step_x, step_y, last_x, last_y, i, j);
-}
-
-#if !FINEST
-/* Share of fine node `fine` that goes to coarse node `coarse`: the transpose of mg_correct. */
+/* Share of fine node `fine` that goes to coarse node `coarse`: the transpose of interpolation. */
 static inline real share(int fine, int coarse, int step, int n, real last)
 {
     if (fine == step * coarse)
@@ -177,77 +128,261 @@ static inline real share(int fine, int coarse, int step, int n, real last)
     return fine > step * coarse && !has_above(fine, step, n) ? last : REAL(0.5);
 }
 
-/* Where mg_restrict has the residual of the next finer grid from: b - A x of a stencil, of a stored matrix, or itself,
- * which is zero where there is no unknown. */
-#define OF_STENCIL 0
-#define OF_STORED 1
-#define OF_RESIDUAL 2
-#define FINER_X(dx, dy) x[at + (dx) + (index_t)(dy) * finer.SIZES_PITCH]
-
-/* The finer grid's residual around coarse node (i, j) of the box, restricted. */
-static inline real restricted(int from, global const uchar *stencil, global const real *diagonal, real kx, real ky,
-                              global const real *A, global const real *b, global const real *x, const int16 finer,
-                              const int16 own, BETWEEN_GRIDS, int i, int j)
-{
-    real total = 0;
-    for (int dy = -1; dy <= 1; dy++)
-        for (int dx = -1; dx <= 1; dx++) {
-            const int fi = step_x * (X0 + i) + dx, fj = step_y * (Y0 + j) + dy;
-            if ((step_x == 1 && dx != 0) || (step_y == 1 && dy != 0) || fi < 0 || fj < 0 || fi >= finer.SIZES_GNX ||
-                fj >= finer.SIZES_GNY)
-                continue;
-            const index_t at = finer.SIZES_FIRST + (index_t)(step_y * j + dy) * finer.SIZES_PITCH + step_x * i + dx;
-            real residual = b[at];
-            if (from == OF_STENCIL) {
-                if (stencil[at] == 0)
-                    continue;
-                STENCIL_PRODUCT(product, (int)stencil[at], x[at], FINER_X)
-                residual = residual - product;
-            } else if (from == OF_STORED) {
-                if (A[at] == 0)
-                    continue;
-                STORED_PRODUCT(product, A, at, SIZES_PLANE(finer), x[at], FINER_X)
-                residual = residual - product;
-            }
-            const real weight = share(fj, Y0 + j, step_y, GNY, last_y) * share(fi, X0 + i, step_x, GNX, last_x);
-            total = total + weight * residual;
+/* real total: the finer grid's residual r(dx, dy) around coarse node (ci, cj) of the whole grid, restricted; it is zero
+ * where there is no unknown. */
+#define RESTRICTED(total, r, ci, cj, coarse_nx, coarse_ny, fine_nx, fine_ny)                                      \
+    real total = 0;                                                                                               \
+    for (int dy_ = 1 - step_y; dy_ < step_y; dy_++)                                                               \
+        for (int dx_ = 1 - step_x; dx_ < step_x; dx_++) {                                                         \
+            const int fi_ = step_x * (ci) + dx_, fj_ = step_y * (cj) + dy_;                                       \
+            if (fi_ < 0 || fj_ < 0 || fi_ >= (fine_nx) || fj_ >= (fine_ny))                                       \
+                continue;                                                                                         \
+            const real weight_y_ = share(fj_, cj, step_y, coarse_ny, last_y),                                     \
+                       weight_x_ = share(fi_, ci, step_x, coarse_nx, last_x);                                     \
+            total = total + weight_y_ * weight_x_ * r(dx_, dy_);                                                  \
         }
-    return total;
+
+/* ---------------------------------------------------------------------------------------------------------- patches
+ * mg_down and mg_up work on patches (lib/patch.h; src/numerics/multigrid.c has the same sizes): low ones where a grid
+ * has few of them. */
+
+/* Where a patch lies in its box, which nodes can be read there, and whether all of the patch can. */
+#define PATCH_PLACE                                                                                                \
+    const int patch_i = (int)get_group_id(0) * PATCH_X + (int)get_global_offset(0) - X0 - PATCH_MARGIN,            \
+              patch_j = (int)get_group_id(1) * (rows - 2 * PATCH_MARGIN) + (int)get_global_offset(1) - Y0 -        \
+                        PATCH_MARGIN,                                                                              \
+              begin_i = max(-X0, -PATCH_MARGIN), begin_j = max(-Y0, -PATCH_MARGIN),                                \
+              end_i = min(GNX - X0, NX + PATCH_MARGIN), end_j = min(GNY - Y0, NY + PATCH_MARGIN),                  \
+              inside = patch_i >= begin_i && patch_i + PATCH_COLUMNS <= end_i && patch_j >= begin_j &&             \
+                       patch_j + rows <= end_j;
+
+/* B = b, V = W b, the first sweep from zero. special: whether not all nodes are of kind SAME; then K are the kinds, 0
+ * beyond the grid, and B is zero where there is no unknown. */
+#define LOAD_PATCH                                                                                                 \
+    if (get_local_id(0) == 0)                                                                                      \
+        special = !inside;                                                                                         \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
+    if (inside) {                                                                                                  \
+        int others = 0;                                                                                            \
+        FOR_PATCH(column, row, 0, UNROLLED) {                                                                      \
+            const index_t at = AT(patch_i + column, patch_j + row);                                                \
+            const real right = b[at];                                                                              \
+            others |= kind[at] ^ SAME;                                                                             \
+            OF(B, 0, 0) = right;                                                                                   \
+            OF(V, 0, 0) = same_weight * right;                                                                     \
+        }                                                                                                          \
+        if (others)                                                                                                \
+            atomic_or(&special, 1);                                                                                \
+    }                                                                                                              \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
+    if (special)                                                                                                   \
+        FOR_PATCH(column, row, 0, UNROLLED) {                                                                      \
+            const int i = clamp(patch_i + column, begin_i, end_i - 1), j = clamp(patch_j + row, begin_j, end_j - 1); \
+            const index_t at = AT(i, j);                                                                           \
+            const int there = kind[at], n = i == patch_i + column && j == patch_j + row ? there : 0;               \
+            const real right = b[at], weight = WEIGHT(n, at);                                                      \
+            OF(K, 0, 0) = (uchar)n;                                                                                \
+            OF(B, 0, 0) = n ? right : 0;                                                                           \
+            OF(V, 0, 0) = n ? weight * right : 0;                                                                  \
+        }                                                                                                          \
+    barrier(CLK_LOCAL_MEM_FENCE)
+
+/* What becomes of value, residual and damping over the diagonal at each node, `left` of them from the margin's end,
+ * from the values v(dx, dy): put_same where all nodes of the patch are of kind SAME; else put, of zeros where there is
+ * no unknown. */
+#define FOR_RESIDUALS(v, left, put_same, put)                                                                      \
+    if (special) {                                                                                                 \
+        FOR_PATCH(column, row, left, ROLLED) {                                                                     \
+            const int n = OF(K, 0, 0), i = patch_i + column, j = patch_j + row;                                    \
+            const index_t at = AT(i, j);                                                                           \
+            const real here = v(0, 0);                                                                             \
+            real residual = 0, weight = 0;                                                                         \
+            (void)weight, (void)at;                                                                                \
+            if (n == SAME) {                                                                                       \
+                SAME_PRODUCT(product, here, v)                                                                     \
+                residual = OF(B, 0, 0) - product;                                                                  \
+                weight = same_weight;                                                                              \
+            } else if (n) {                                                                                        \
+                OWN_PRODUCT(product, n, here, v)                                                                   \
+                residual = OF(B, 0, 0) - product;                                                                  \
+                weight = WEIGHT(n, at);                                                                            \
+            }                                                                                                      \
+            put;                                                                                                   \
+        }                                                                                                          \
+    } else {                                                                                                       \
+        FOR_PATCH(column, row, left, UNROLLED) {                                                                   \
+            const real here = v(0, 0), weight = same_weight;                                                       \
+            (void)weight;                                                                                          \
+            SAME_PRODUCT(product, here, v)                                                                         \
+            const real residual = OF(B, 0, 0) - product;                                                           \
+            put_same;                                                                                              \
+        }                                                                                                          \
+    }
+
+#define OF_V(dx, dy) OF(V, dx, dy)
+#define OF_S(dx, dy) OF(S, dx, dy)
+#define SWEPT (here + weight * residual)
+
+/* From the right-hand side of this grid to that of the next coarser one: two sweeps of damped Jacobi from zero,
+ * x1 = W b, x = x1 + W (b - A x1); the residual b - A x; restricted. */
+kernel void mg_down(PATCH_MATRIX, global const real *restrict b, int rows, const int16 coarser, BETWEEN_GRIDS,
+                    global const uchar *restrict coarser_kind, global real *restrict coarser_b)
+{
+    local real B[PATCH_NODES], V[PATCH_NODES], S[PATCH_NODES];
+    local uchar K[PATCH_NODES];
+    local int special;
+    SAME_ROW
+    PATCH_PLACE
+    LOAD_PATCH;
+    FOR_RESIDUALS(OF_V, 1, OF(S, 0, 0) = SWEPT, OF(S, 0, 0) = SWEPT)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_RESIDUALS(OF_S, 2, OF(V, 0, 0) = residual, OF(V, 0, 0) = residual)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_COARSE(column, row) {
+        const int i = (patch_i + PATCH_MARGIN) / step_x + column, j = (patch_j + PATCH_MARGIN) / step_y + row,
+                  c = (step_y * j - patch_j) * PATCH_COLUMNS + step_x * i - patch_i;
+        const index_t to = coarser.SIZES_FIRST + (index_t)j * coarser.SIZES_PITCH + i;
+        const int wanted = i < coarser.SIZES_NX && j < coarser.SIZES_NY;
+        real value = 0;
+#define FINER(dx, dy) V[c + (dx) + (dy)*PATCH_COLUMNS]
+        if (!special) {
+            value = value + REAL(0.25) * FINER(-1, -1);
+            value = value + REAL(0.5) * FINER(0, -1);
+            value = value + REAL(0.25) * FINER(1, -1);
+            value = value + REAL(0.5) * FINER(-1, 0);
+            value = value + FINER(0, 0);
+            value = value + REAL(0.5) * FINER(1, 0);
+            value = value + REAL(0.25) * FINER(-1, 1);
+            value = value + REAL(0.5) * FINER(0, 1);
+            value = value + REAL(0.25) * FINER(1, 1);
+        } else if (wanted && coarser_kind[to] != 0) {
+            RESTRICTED(total, FINER, coarser.SIZES_X0 + i, coarser.SIZES_Y0 + j, coarser.SIZES_GNX, coarser.SIZES_GNY,
+                       GNX, GNY)
+            value = total;
+        }
+#undef FINER
+        if (wanted)
+            coarser_b[to] = value;
+    }
 }
 
-/* Right-hand side of this grid: the residual b - A x of the next finer one, zero where that has no unknown, restricted.
- * First, if that is the finest. */
-kernel void mg_restrict_first(MATRIX_ARGUMENTS, const int16 finer, BETWEEN_GRIDS, STENCIL_ARGUMENTS,
-                              global const real *restrict finer_b, global const real *restrict finer_x,
-                              global real *restrict b)
+/* The second sweep and the correction: among nodes of one kind the coarse nodes around are all there. */
+#define CORRECTED_SAME                                                                                             \
+    const index_t from = COARSE_ROW(row) * pitch + ((column - PATCH_MARGIN) >> 1);                                 \
+    const int between = (column & 1) == 0;                                                                         \
+    const real e00 = first_e[from], e10 = first_e[from + 1];                                                       \
+    real correction = between ? REAL(0.5) * (e00 + e10) : e00;                                                     \
+    if (ROW_IS_BETWEEN(row)) {                                                                                     \
+        const real e01 = first_e[from + pitch], e11 = first_e[from + pitch + 1];                                   \
+        correction = REAL(0.5) * (correction + (between ? REAL(0.5) * (e01 + e11) : e01));                         \
+    }                                                                                                              \
+    OF(S, 0, 0) = SWEPT + correction
+#define CORRECTED                                                                                                  \
+    OF(S, 0, 0) = n ? SWEPT + interpolated(e, coarser, step_x, step_y, last_x, last_y, i, j) : 0
+#define WRITTEN_SAME                                                                                               \
+    if (patch_i + column < NX && patch_j + row < NY)                                                               \
+    x[AT(patch_i + column, patch_j + row)] = SWEPT
+#define WRITTEN                                                                                                    \
+    if (i < NX && j < NY)                                                                                          \
+    x[at] = SWEPT
+
+/* From the right-hand side of this grid and the coarser one's correction e to its own: two sweeps from zero again, x +=
+ * P e, two sweeps. */
+kernel void mg_up(PATCH_MATRIX, global const real *restrict b, int rows, global const real *restrict e,
+                  const int16 coarser, BETWEEN_GRIDS, global real *restrict x)
+{
+    local real B[PATCH_NODES], V[PATCH_NODES], S[PATCH_NODES];
+    local uchar K[PATCH_NODES];
+    local int special;
+    SAME_ROW
+    PATCH_PLACE
+    const index_t pitch = coarser.SIZES_PITCH;
+    global const real *first_e = e + (coarser.SIZES_FIRST + ((patch_j + PATCH_MARGIN) >> 1) * pitch +
+                                      ((patch_i + PATCH_MARGIN) >> 1));
+    LOAD_PATCH;
+    FOR_RESIDUALS(OF_V, 1, CORRECTED_SAME, CORRECTED)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_RESIDUALS(OF_S, 2, OF(V, 0, 0) = SWEPT, OF(V, 0, 0) = SWEPT)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_RESIDUALS(OF_V, PATCH_MARGIN, WRITTEN_SAME, WRITTEN)
+}
+
+/* ---------------------------------------------------------------------------------------- a launch for every sweep */
+/* Two sweeps of damped Jacobi from zero: x1 = W b, x = x1 + W (b - A x1). */
+kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global real *restrict x)
 {
     CELL(i, j);
     const index_t at = AT(i, j);
-    b[at] = UNKNOWN(at) ? restricted(OF_STENCIL, stencil, diagonal, kx, ky, 0, finer_b, finer_x, finer, own, step_x,
-                                     step_y, last_x, last_y, i, j)
-                        : 0;
+    real value = 0;
+    if (kind[at]) {
+#define VALUE(dx, dy) (WEIGHT(kind[AROUND(dx, dy)], AROUND(dx, dy)) * b[AROUND(dx, dy)])
+        const real first = VALUE(0, 0);
+        OWN_PRODUCT(product, (int)kind[at], first, VALUE)
+#undef VALUE
+        value = first + WEIGHT(kind[at], at) * (b[at] - product);
+    }
+    x[at] = value;
 }
 
-kernel void mg_restrict(MATRIX_ARGUMENTS, const int16 finer, BETWEEN_GRIDS, global const real *restrict finer_A,
-                        global const real *restrict finer_b, global const real *restrict finer_x,
+/* real name = b - A x, at one unknown. */
+#define X_AROUND(dx, dy) x[AROUND(dx, dy)]
+#define RESIDUAL(name)                                    \
+    OWN_PRODUCT(product_, (int)kind[at], x[at], X_AROUND) \
+    const real name = b[at] - product_;
+
+/* One sweep: y = x + W (b - A x). */
+kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
+                      global real *restrict y)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    real value = 0;
+    if (kind[at]) {
+        RESIDUAL(residual)
+        value = x[at] + WEIGHT(kind[at], at) * residual;
+    }
+    y[at] = value;
+}
+
+/* y = b - A x, which boxes exchange. */
+kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
+                        global real *restrict y)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    real value = 0;
+    if (kind[at]) {
+        RESIDUAL(residual)
+        value = residual;
+    }
+    y[at] = value;
+}
+
+/* x += P e. */
+kernel void mg_correct(UNKNOWNS, global const real *restrict e, const int16 coarser, BETWEEN_GRIDS,
+                       global real *restrict x)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    if (kind[at])
+        x[at] = x[at] + interpolated(e, coarser, step_x, step_y, last_x, last_y, i, j);
+}
+
+#if !FINEST
+/* Right-hand side of this grid: the residual of the next finer one, restricted. */
+kernel void mg_restrict(UNKNOWNS, const int16 finer, BETWEEN_GRIDS, global const real *restrict residual,
                         global real *restrict b)
 {
     CELL(i, j);
     const index_t at = AT(i, j);
-    b[at] = UNKNOWN(at) ? restricted(OF_STORED, 0, 0, 0, 0, finer_A, finer_b, finer_x, finer, own, step_x, step_y,
-                                     last_x, last_y, i, j)
-                        : 0;
-}
-
-/* Where it is a field of its own. */
-kernel void mg_restrict_residual(MATRIX_ARGUMENTS, const int16 finer, BETWEEN_GRIDS,
-                                 global const real *restrict finer_y, global real *restrict b)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    b[at] = UNKNOWN(at) ? restricted(OF_RESIDUAL, 0, 0, 0, 0, 0, finer_y, 0, finer, own, step_x, step_y, last_x,
-                                     last_y, i, j)
-                        : 0;
+    real value = 0;
+    if (kind[at]) {
+        const index_t from = finer.SIZES_FIRST + (index_t)(step_y * j) * finer.SIZES_PITCH + step_x * i;
+#define FINER(dx, dy) residual[from + (dx) + (index_t)(dy) * finer.SIZES_PITCH]
+        RESTRICTED(total, FINER, X0 + i, Y0 + j, GNX, GNY, finer.SIZES_GNX, finer.SIZES_GNY)
+        value = total;
+    }
+    b[at] = value;
 }
 
 /* x = inverse b; inverse: NX NY rows and columns, symmetric. */

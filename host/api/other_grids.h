@@ -1,12 +1,11 @@
-/* other_grids.h: kernels that work on two grids in the same boxes, such as the levels of a multigrid method, and that
- * compute ghost cells instead of exchanging them. */
+/* other_grids.h: kernels that work on two grids in the same boxes, such as the levels of a multigrid method. */
 #ifndef BN_API_OTHER_GRIDS_H
 #define BN_API_OTHER_GRIDS_H
 
 #include "api/launch.h"
 
 extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_write_other_grid, bn_argument_scalars_other_grid,
-    bn_argument_sizes, bn_argument_ghost_cells;
+    bn_argument_sizes;
 
 /* clang-format off */
 /* Fields of another grid in the same boxes, such as the next coarser one (bn_domain_coarsen): box b sees box b's; the
@@ -19,11 +18,6 @@ extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_write_oth
 /* Sizes and layout of a box of the kernel's own or another grid: int16, whose parts are SIZES_NX, ... of
  * kernels/lib/index.h. */
 #define BN_SIZES(domain_) { .kind = &bn_argument_sizes, .object.domain = (domain_) }
-/* So many cells of the halo, where other boxes lie, are computed along with a box, and need no exchange when they are
- * read: a kernel of range BN_PER_CELL that says CELL_AND_GHOSTS. What it reads of its own grid then has a radius
- * larger by as much, which need not be said. int; the kernel gets 0 where boxes share a device, on which an exchange
- * is cheap. */
-#define BN_GHOST_CELLS(cells) { .kind = &bn_argument_ghost_cells, .value.i = (int32_t)(cells) }
 /* clang-format on */
 
 #endif

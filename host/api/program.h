@@ -14,6 +14,7 @@ typedef enum bn_range {
     BN_ONCE,         /* one work-group in all */
     BN_PER_TILE,     /* three dimensions: work-groups of BN_TILE_X x BN_TILE_Y items, tiles that overlap by their first
                         column and row, each going up through TILE_LAYERS layers */
+    BN_PER_PATCH,    /* two dimensions: a work-group for every patch of cells, as large as bn_kernel_patch says */
     BN_PER_ROW,      /* a work-group for every row: it may read and write all of it, with barriers between */
     BN_PER_ROWS,     /* the same for every BN_BLOCK_NY rows */
     BN_PER_ROW_PAIR, /* a work-group for every two rows, or columns, of a grid in one box */
@@ -86,6 +87,9 @@ void bn_kernel_layers(bn_kernel *, size_t layers);
 
 /* Work-items of a work-group of a kernel of lines unless the caller of the domain says otherwise; 256 without. */
 void bn_kernel_items(bn_kernel *, size_t items);
+
+/* Cells of a work-group of a kernel of range BN_PER_PATCH, along x and y. */
+void bn_kernel_patch(bn_kernel *, size_t nx, size_t ny);
 
 /* Lets a kernel of range BN_SIDE_BY_SIDE run in as many work-groups, at most `wish`, as certainly run at the same time:
  * those that the compute units have room for by the kernel's registers (its largest work-group) and local memory. 1

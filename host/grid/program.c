@@ -375,6 +375,12 @@ void bn_kernel_repeats(bn_kernel *k, double times) { k->repeats = times; }
 
 void bn_kernel_layers(bn_kernel *k, size_t layers) { k->layers = layers; }
 
+void bn_kernel_patch(bn_kernel *k, size_t nx, size_t ny)
+{
+    k->patch[0] = nx;
+    k->patch[1] = ny;
+}
+
 void bn_kernel_items(bn_kernel *k, size_t items)
 {
     k->items = items;

@@ -28,6 +28,7 @@ struct bn_kernel {
     size_t multiple;  /* preferred by the device */
     cl_ulong local_bytes;
     double repeats;      /* of the declared operations in a launch; 0 means 1 */
+    size_t patch[2];     /* cells of a work-group of range BN_PER_PATCH */
     size_t layers;       /* work-items a cell, along the third dimension; 0 means 1 */
     size_t items;        /* bn_kernel_items; 0: 256 */
     size_t side_by_side; /* work-groups of range BN_SIDE_BY_SIDE */

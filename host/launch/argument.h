@@ -23,7 +23,6 @@ typedef struct bn_launching {
     const bn_arg *args;
     size_t count;
     /* What arguments declare: */
-    int ghost_cells;       /* cells of the halo that are computed along with the boxes */
     size_t items;          /* work-items on each device, in range BN_PER_PARTICLE */
     const bn_arg *divides; /* the argument whose kind divides boxes into parts */
     size_t requests;       /* fields whose halos are received while the kernel runs */
@@ -60,8 +59,8 @@ bn_status bn_argument_set_field(const bn_launching *, const bn_arg *, size_t box
 bn_status bn_argument_set_scalars(const bn_launching *, const bn_arg *, size_t box, cl_uint index);
 bn_status bn_argument_collect_scalars(bn_launching *, const bn_arg *);
 bn_status bn_argument_scalars_changed(const bn_launching *, const bn_arg *);
-/* All cells of a box, and so many of the halo where the grid goes on. */
-bn_part bn_whole_box(const bn_domain *, size_t box, int ghost_cells);
+/* All cells of a box. */
+bn_part bn_whole_box(const bn_domain *, size_t box);
 /* Whether a launch on the box takes long enough to hide a transfer behind a part of it. */
 bool bn_worth_splitting(const bn_kernel *, size_t box);
 

@@ -9,12 +9,6 @@
  * 8 us of a fast GPU, which a launch costs, too. */
 enum { BN_WORTH_SPLITTING_CPU = 1 << 14, BN_WORTH_SPLITTING_GPU = 1 << 25 };
 
-/* Cells beyond a box that the kernel reads of the field: of its own grid also around the ghost cells. */
-static int radius_of(const bn_launching *l, const bn_arg *a)
-{
-    return a->kind->other_grid ? a->radius : a->radius + l->ghost_cells;
-}
-
 static bn_status check_arg(const bn_launching *l, size_t number)
 {
     const bn_domain *d = l->domain;
@@ -30,7 +24,7 @@ static bn_status check_arg(const bn_launching *l, size_t number)
                        kernel);
     if (a->radius < 0 || a->radius > owner->max_radius)
         return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s reaches %d cells, the halo is %d", number, kernel,
-                       radius_of(l, a), owner->max_radius);
+                       a->radius, owner->max_radius);
     if (a->kind->field && l->kernel->desc->range == BN_PER_PARTICLE)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s belongs to no grid and can't have field %s", kernel,
                        a->object.field->desc.name);
@@ -73,6 +67,8 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
             const size_t own[3] = { BN_TILE_X - 1, BN_TILE_Y - 1, k->program->domain->tile_layers };
             items = (items + own[i] - 1) / own[i] * k->group[i];
         }
+        if (k->desc->range == BN_PER_PATCH && i < 2)
+            items = (items + k->patch[i] - 1) / k->patch[i] * k->group[i];
         if (i == 1 && (k->desc->range == BN_PER_BLOCK || k->desc->range == BN_PER_ROWS))
             items = (items + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
         global[i] = (items + k->group[i] - 1) / k->group[i] * k->group[i];
@@ -86,17 +82,10 @@ static bn_status launch_part(bn_kernel *k, size_t b, const bn_part *part)
     return bn_enqueue(k, b, offset, global, k->group, NULL, NULL);
 }
 
-bn_part bn_whole_box(const bn_domain *d, size_t b, int ghost_cells)
+bn_part bn_whole_box(const bn_domain *d, size_t b)
 {
-    const bn_box *box = &d->boxes[b];
-    bn_part part;
-    for (int k = 0; k < 3; k++) {
-        const int low = box->offset[k] > 0 ? ghost_cells : 0,
-                  high = box->offset[k] + box->n[k] < d->desc.grid.n[k] ? ghost_cells : 0;
-        part.first[k] = -low;
-        part.n[k] = box->n[k] + (size_t)(low + high);
-    }
-    return part;
+    const uint32_t *n = d->boxes[b].n;
+    return (bn_part){ .n = { n[0], n[1], n[2] } };
 }
 
 bool bn_worth_splitting(const bn_kernel *k, size_t b)
@@ -111,17 +100,18 @@ bool bn_worth_splitting(const bn_kernel *k, size_t b)
 /* Splits a box into what reads no other device's cells as these requests say, and the rest in at most six slabs. Cuts
  * lie at multiples of what a launch covers at a time, so that no cell is computed twice. False: nothing is left inside.
  */
-static bool split_box(const bn_kernel *k, size_t b, int ghost_cells, const bn_halo_request *requests, size_t count,
-                      bn_part *inside, bn_part slabs[BN_PARTS_MAX], size_t *slab_count)
+static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *requests, size_t count, bn_part *inside,
+                      bn_part slabs[BN_PARTS_MAX], size_t *slab_count)
 {
     const bn_domain *d = k->program->domain;
     const bn_box *box = &d->boxes[b];
-    const bool blocks = k->desc->range == BN_PER_BLOCK, tiles = k->desc->range == BN_PER_TILE;
-    bn_part rest = bn_whole_box(d, b, ghost_cells);
+    const bool blocks = k->desc->range == BN_PER_BLOCK, tiles = k->desc->range == BN_PER_TILE,
+               patches = k->desc->range == BN_PER_PATCH;
+    bn_part rest = bn_whole_box(d, b);
     *slab_count = 0;
     if (!bn_worth_splitting(k, b)) /* what is done before it could be launched twice hides nothing */
         return false;
-    if (!blocks && !tiles && (k->desc->range != BN_PER_CELL || k->layers > 1))
+    if (!blocks && !tiles && !patches && (k->desc->range != BN_PER_CELL || k->layers > 1))
         return false;
     if (tiles && (box->remote[0][0] || box->remote[0][1] || box->remote[1][0] || box->remote[1][1]))
         return false;            /* tiles overlap along x and y */
@@ -131,14 +121,13 @@ static bool split_box(const bn_kernel *k, size_t b, int ghost_cells, const bn_ha
             if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].radius > radius[side])
                 radius[side] = (size_t)requests[r].radius;
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
-        const size_t unit = blocks  ? (size_t[]){ BN_BLOCK_NX, BN_BLOCK_NY, 1 }[dim]
-                            : tiles ? d->tile_layers
-                                    : k->group[dim];
-        /* Counted from where the rest begins, with ghost cells in the halo. */
-        const size_t n = rest.n[dim], before = (size_t)-rest.first[dim];
-        const size_t behind = n - before - box->n[dim];
-        const size_t low = box->remote[dim][0] ? (before + radius[0] + unit - 1) / unit * unit : 0;
-        const size_t keep = box->remote[dim][1] ? radius[1] + behind : 0;
+        const size_t unit = blocks    ? (size_t[]){ BN_BLOCK_NX, BN_BLOCK_NY, 1 }[dim]
+                            : tiles   ? d->tile_layers
+                            : patches ? k->patch[dim]
+                                      : k->group[dim];
+        const size_t n = rest.n[dim];
+        const size_t low = box->remote[dim][0] ? (radius[0] + unit - 1) / unit * unit : 0;
+        const size_t keep = box->remote[dim][1] ? radius[1] : 0;
         if (n <= low + keep)
             return false;
         const size_t middle = keep > 0 ? (n - low - keep) / unit * unit : n - low;
@@ -197,7 +186,7 @@ static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
             BN_TRY(set_args(l, b));
     if (l->requests > 0) {
         for (size_t b = 0; b < d->box_count; b++)
-            if (d->boxes[b].device && split_box(k, b, l->ghost_cells, requests, l->requests, &inside, parts, &count))
+            if (d->boxes[b].device && split_box(k, b, requests, l->requests, &inside, parts, &count))
                 BN_TRY(launch_part(k, b, &inside));
         BN_TRY(bn_halo_exchange_send(d));
         BN_TRY(bn_halo_exchange_end(d, requests, l->requests));
@@ -207,9 +196,8 @@ static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
             continue;
         if (l->divides) {
             count = l->divides->kind->divide(l, b, parts);
-        } else if (l->requests == 0 ||
-                   !split_box(k, b, l->ghost_cells, requests, l->requests, &inside, parts, &count)) {
-            parts[0] = bn_whole_box(d, b, l->ghost_cells);
+        } else if (l->requests == 0 || !split_box(k, b, requests, l->requests, &inside, parts, &count)) {
+            parts[0] = bn_whole_box(d, b);
             count = 1;
         }
         for (size_t p = 0; p < count; p++) {
@@ -257,7 +245,7 @@ static int valid_for(const bn_domain *d, const bn_arg *a)
 /* Whether the argument reads cells of a halo that is stale. */
 static bool needs_halo(const bn_launching *l, const bn_arg *a)
 {
-    return a->kind->reads && radius_of(l, a) > valid_for(l->domain, a) && !(a->wraps && l->domain->box_count == 1);
+    return a->kind->reads && a->radius > valid_for(l->domain, a) && !(a->wraps && l->domain->box_count == 1);
 }
 
 /* Lists the halos that are exchanged while the kernel runs: those of this domain's boxes on several devices. */
@@ -268,7 +256,7 @@ static bn_status list_requests(bn_launching *l, bn_halo_request requests[BN_HALO
         const bn_arg *a = &l->args[i];
         if (!needs_halo(l, a) || a->object.field->domain != d)
             continue;
-        const int radius = radius_of(l, a), side = a->wraps ? a->side : 0;
+        const int radius = a->radius, side = a->wraps ? a->side : 0;
         size_t at = 0;
         while (at < l->requests && requests[at].field != a->object.field)
             at++;
@@ -297,9 +285,9 @@ static bn_status exchange_now(const bn_launching *l)
             continue;
         bn_field *f = a->object.field;
         if (!l->domain->distributed) {
-            BN_TRY(bn_halo_exchange_in_phases(f, radius_of(l, a)));
+            BN_TRY(bn_halo_exchange_in_phases(f, a->radius));
         } else if (f->domain != l->domain) {
-            const bn_halo_request other = { .field = f, .radius = radius_of(l, a), .wraps = a->wraps };
+            const bn_halo_request other = { .field = f, .radius = a->radius, .wraps = a->wraps };
             BN_TRY(bn_halo_exchange_at_once(f->domain, &other));
         }
     }

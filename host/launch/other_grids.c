@@ -1,4 +1,4 @@
-/* other_grids.c: arguments of kernels that work on two grids in the same boxes, as multigrid does, and ghost cells. */
+/* other_grids.c: arguments of kernels that work on two grids in the same boxes, as multigrid does. */
 #include "api/other_grids.h"
 
 #include "grid/block_copy.h"
@@ -42,34 +42,3 @@ static bn_status set_sizes(const bn_launching *l, const bn_arg *a, size_t box, c
 }
 
 const bn_argument_kind bn_argument_sizes = { .owner = sizes_owner, .other_grid = true, .set = set_sizes };
-
-/* Boxes that share a device need none: a halo exchange is cheap there. */
-static void declare_ghost_cells(bn_launching *l, const bn_arg *a)
-{
-    l->ghost_cells = l->domain->distributed ? a->value.i : 0;
-}
-
-static bn_status check_ghost_cells(const bn_launching *l, const bn_arg *a)
-{
-    const bn_domain *d = l->domain;
-    const bool *periodic = d->desc.grid.periodic;
-    (void)a;
-    if (l->ghost_cells == 0 ||
-        (l->ghost_cells > 0 && l->ghost_cells <= d->max_radius && l->kernel->desc->range == BN_PER_CELL &&
-         l->kernel->layers <= 1 && !periodic[0] && !periodic[1] && !periodic[2]))
-        return BN_OK;
-    return bn_fail(d->ctx, BN_USAGE,
-                   "kernel %s can't compute %d cells of a halo of %d: it is not one per cell, or a side is periodic",
-                   l->kernel->desc->name, l->ghost_cells, d->max_radius);
-}
-
-static bn_status set_ghost_cells(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
-{
-    const cl_int cells = l->ghost_cells;
-    (void)a;
-    return bn_set_arg(l->kernel, box, index, sizeof cells, &cells);
-}
-
-const bn_argument_kind bn_argument_ghost_cells = { .declare = declare_ghost_cells,
-                                                   .check = check_ghost_cells,
-                                                   .set = set_ghost_cells };

@@ -54,7 +54,7 @@ static size_t divide(const bn_launching *l, size_t box, bn_part parts[BN_PARTS_M
     }
     low = (low + BN_BLOCK_NY - 1) / BN_BLOCK_NY * BN_BLOCK_NY;
     high = high < rows ? high / BN_BLOCK_NY * BN_BLOCK_NY : rows;
-    const bn_part whole = bn_whole_box(d, box, 0);
+    const bn_part whole = bn_whole_box(d, box);
     if (!d->distributed || low >= high || !bn_worth_splitting(l->kernel, box)) {
         parts[0] = whole;
         return 1;

@@ -94,12 +94,6 @@ typedef int index_t;
     CELL(i, j);                 \
     const uint layer = (uint)get_global_id(2)
 #endif
-/* CELL and so many cells of the halo, where the grid goes on (BN_GHOST_CELLS). */
-#define CELL_AND_GHOSTS(i, j, ghosts)                                                    \
-    const int i = (int)get_global_id(0) - X0;                                            \
-    const int j = (int)get_global_id(1) - Y0;                                            \
-    if (i >= NX + (ghosts) || j >= NY + (ghosts) || X0 + i >= GNX || Y0 + j >= GNY)      \
-    return
 #define CELL3(i, j, k)                                         \
     const int i = (int)get_global_id(0) - X0;                  \
     const int j = (int)get_global_id(1) - Y0;                  \

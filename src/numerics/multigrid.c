@@ -8,48 +8,32 @@
 
 #include <stdlib.h>
 
-enum {
-    MG_START,
-    MG_SMOOTH,
-    MG_CORRECT,
-    MG_CORRECT_SMOOTH,
-    MG_RESIDUAL,
-    MG_RESTRICT_FIRST,
-    MG_RESTRICT,
-    MG_RESTRICT_RESIDUAL,
-    MG_DENSE,
-    MG_KERNELS
-};
+enum { MG_DOWN, MG_UP, MG_START, MG_SMOOTH, MG_CORRECT, MG_RESIDUAL, MG_RESTRICT, MG_DENSE, MG_KERNELS };
 
 /* Grids of fewer nodes are agglomerated: a halo exchange between devices takes longer than all arithmetic of such a
  * grid on one device, and a cycle has at least two exchanges a grid. */
 enum { MG_AGGLOMERATED_NODES = 320 * 320 };
 
-/* Ghost cells that a box computes itself: two cells of the result of mg_start give the residuals that the coarser grid
- * restricts; two cells of the corrected values allow a sweep over one ghost cell and then one over the box. Correcting
- * them reads this many cells around the box of the coarser grid. */
-#define MG_COARSE_RADIUS(ghosts) ((ghosts) / 2 + 1)
+/* Patches, as in kernels/lib/patch.h: cells around one that it is computed from, of the right-hand side and of the
+ * correction; work-items of a GPU that take a column of it. */
+enum { MG_MARGIN = BN_MULTIGRID_GHOST_CELLS + 1, MG_COARSE_MARGIN = 2, MG_PATCH_STRIPS = 4 };
+static uint32_t patch_columns(const bn_domain *d) { return bn_domain_precision(d) == BN_SINGLE ? 64 : 32; }
 
-/* Nodes up to which a grid corrects and sweeps in one launch. On a GPU this saves some 5 us, more than it costs to
- * compute each correction five times on the finest grid and nine times on others; a CPU gains nothing at 65 x 65 nodes.
- */
-enum { MG_FUSED_NODES_CPU = 96 * 96, MG_FUSED_NODES_GPU = 512 * 512 };
-
-/* Of the finest grid, of the others. */
+/* Of the finest grid, of the others away from sides and obstacles. */
 static const bn_kernel_desc kernel_table[2][MG_KERNELS] = {
-    { [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 24 } },
+    { [MG_DOWN] = { "mg_down", BN_PER_PATCH, { .reads = 1.25, .writes = 0.25, .flops = 28 } },
+      [MG_UP] = { "mg_up", BN_PER_PATCH, { .reads = 1.5, .writes = 1, .flops = 42 } },
+      [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 24 } },
       [MG_SMOOTH] = { "mg_smooth", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 14 } },
       [MG_CORRECT] = { "mg_correct", BN_PER_CELL, { .reads = 1.25, .writes = 1, .flops = 8 } },
-      [MG_CORRECT_SMOOTH] = { "mg_correct_smooth", BN_PER_CELL, { .reads = 2.25, .writes = 1, .flops = 54 } },
       [MG_RESIDUAL] = { "mg_residual", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 11 } } },
-    { [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 11, .writes = 1, .flops = 40 } },
+    { [MG_DOWN] = { "mg_down", BN_PER_PATCH, { .reads = 1.25, .writes = 0.25, .flops = 44 } },
+      [MG_UP] = { "mg_up", BN_PER_PATCH, { .reads = 1.5, .writes = 1, .flops = 66 } },
+      [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 11, .writes = 1, .flops = 40 } },
       [MG_SMOOTH] = { "mg_smooth", BN_PER_CELL, { .reads = 12, .writes = 1, .flops = 22 } },
       [MG_CORRECT] = { "mg_correct", BN_PER_CELL, { .reads = 1.25, .writes = 1, .flops = 8 } },
-      [MG_CORRECT_SMOOTH] = { "mg_correct_smooth", BN_PER_CELL, { .reads = 12.25, .writes = 1, .flops = 94 } },
       [MG_RESIDUAL] = { "mg_residual", BN_PER_CELL, { .reads = 11, .writes = 1, .flops = 19 } },
-      [MG_RESTRICT_FIRST] = { "mg_restrict_first", BN_PER_CELL, { .reads = 9, .writes = 1, .flops = 120 } },
-      [MG_RESTRICT] = { "mg_restrict", BN_PER_CELL, { .reads = 45, .writes = 1, .flops = 180 } },
-      [MG_RESTRICT_RESIDUAL] = { "mg_restrict_residual", BN_PER_CELL, { .reads = 5, .writes = 1, .flops = 18 } },
+      [MG_RESTRICT] = { "mg_restrict", BN_PER_CELL, { .reads = 5, .writes = 1, .flops = 18 } },
       [MG_DENSE] = { "mg_dense", BN_PER_CELL, { .reads = BN_DENSE_NODES, .writes = 1, .flops = 2 * BN_DENSE_NODES } } },
 };
 
@@ -58,16 +42,17 @@ typedef struct mg_level {
     bn_domain *domain;         /* owned, except the finest */
     bn_program *program;
     bn_kernel *kernels[MG_KERNELS];
-    bn_field *A, *b, *x, *y; /* owned, except the finest level's, whose x and b are the caller's */
-    int step_x, step_y;      /* to the next coarser level, and weights: bn_grid_level */
+    /* Owned, except the finest level's, whose x and b are the caller's, and whose kinds are the stencil's bits. */
+    bn_field *kind, *A, *b, *x, *y;
+    bn_scalars *same;
+    int step_x, step_y; /* to the next coarser level, and weights: bn_grid_level */
     double last_x, last_y;
-    bool fused; /* mg_correct_smooth takes the place of mg_correct */
-    int ghosts; /* cells around its boxes that are computed instead of exchanged */
+    bool patches; /* mg_down and mg_up: its boxes have ghost cells, or it is whole; else a launch for every sweep */
+    int rows;     /* of a patch with its margin */
 } mg_level;
 
 struct bn_multigrid {
     bn_stencil stencil;
-    bn_field *bits;
     bn_scalars *diagonal;
     bn_device_array *inverse;
     int levels;
@@ -93,12 +78,13 @@ static bn_status create_domain(bn_multigrid *m, int number)
     return bn_domain_create(bn_domain_context(finest), &desc, &l->domain);
 }
 
-/* Writes the first components of a level's matrix, some rows of a box at a time. */
-static bn_status write_matrix(const mg_level *l, int components)
+/* Writes a level's matrix and the kinds of its nodes, some rows of a box at a time; the kinds alone where nothing is
+ * smoothed. */
+static bn_status write_matrix(const mg_level *l)
 {
     enum { BAND = 1 << 26 }; /* bytes, enough for rows on all processors */
     const bool single = bn_domain_precision(l->domain) == BN_SINGLE;
-    const size_t point = (size_t)components * (single ? sizeof(float) : sizeof(double));
+    const size_t point = l->A ? BN_STORED * (single ? sizeof(float) : sizeof(double)) : 1;
     bn_region whole;
     for (size_t part = 0; part < bn_domain_parts(l->domain); part++) {
         bn_domain_part(l->domain, part, &whole);
@@ -112,8 +98,12 @@ static bn_status write_matrix(const mg_level *l, int components)
             bn_region band = whole;
             band.first[1] += j;
             band.n[1] = whole.n[1] - j < rows ? whole.n[1] - j : rows;
-            bn_grid_matrix(l->plan, components, band.first, band.n, single, values);
-            st = bn_field_write_region(l->A, 0, components, &band, BN_OWN_TYPE, values);
+            bn_grid_kinds(l->plan, band.first, band.n, single, values);
+            st = bn_field_write_region(l->kind, 0, 1, &band, BN_OWN_TYPE, values);
+            if (st != BN_OK || !l->A)
+                continue;
+            bn_grid_matrix(l->plan, BN_STORED, band.first, band.n, single, values);
+            st = bn_field_write_region(l->A, 0, BN_STORED, &band, BN_OWN_TYPE, values);
         }
         free(values);
         BN_TRY(st);
@@ -124,48 +114,33 @@ static bn_status write_matrix(const mg_level *l, int components)
 static bn_status create_fields(bn_multigrid *m, int number)
 {
     mg_level *l = &m->level[number];
-    const int stored = number + 1 == m->agglomerated
-                           ? 1
-                           : BN_STORED; /* only where unknowns are: nothing is smoothed there */
-    BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse A", .components = stored }, &l->A));
+    const bool smoothed = number + 1 != m->agglomerated && number + 1 != m->levels;
+    BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse kinds", .type = BN_T_U8, .components = 1 },
+                           &l->kind));
     BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse b" }, &l->b));
     BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse x" }, &l->x));
-    if (number + 1 != m->agglomerated)
+    if (smoothed)
+        BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse A", .components = BN_STORED }, &l->A));
+    if (smoothed && !l->patches)
         BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse y" }, &l->y));
-    return write_matrix(l, stored);
-}
-
-/* Whether the residual of a level is a field of its own, which boxes without ghost cells exchange. */
-static bool separate(const bn_multigrid *m, int number)
-{
-    return number >= 0 && number + 1 < m->agglomerated && m->level[number].ghosts == 0;
-}
-
-/* Whether a level corrects and sweeps in one launch: it is small, and whole, so that all ranks decide alike. */
-static bool small_enough(const bn_multigrid *m, int number)
-{
-    const bn_domain *d = m->level[number].domain;
-    const bool cpu = bn_device_describe(bn_domain_device(d))->cpu;
-    return number >= m->agglomerated && bn_domain_boxes(d) == 1 &&
-           bn_domain_points(d) <= (cpu ? MG_FUSED_NODES_CPU : MG_FUSED_NODES_GPU);
+    if (smoothed && l->patches) {
+        BN_TRY(bn_scalars_create(l->domain, "coarse row", BN_STORED, &l->same));
+        BN_TRY(bn_scalars_write(l->same, l->plan->same, BN_STORED));
+    }
+    return write_matrix(l);
 }
 
 /* Whether a level has a kernel. */
 static bool has_kernel(const bn_multigrid *m, int number, int kernel)
 {
-    const bool first = number == 0 || number == m->agglomerated; /* reads no finer level */
-    const bool coarsest = number + 1 == m->levels, from_residual = separate(m, number - 1);
-    if (number + 1 == m->agglomerated && (kernel < MG_RESTRICT_FIRST || kernel == MG_DENSE))
-        return false;
+    const bool reads_finer = number > 0 && number != m->agglomerated, coarsest = number + 1 == m->levels,
+               smoothed = !coarsest && number + 1 != m->agglomerated, patches = m->level[number].patches;
     switch (kernel) {
-    case MG_RESTRICT_FIRST: return number == 1 && !first && !from_residual;
-    case MG_RESTRICT: return number > 1 && !first && !from_residual;
-    case MG_RESTRICT_RESIDUAL: return !first && from_residual;
-    case MG_RESIDUAL: return separate(m, number);
+    case MG_DOWN:
+    case MG_UP: return smoothed && patches;
+    case MG_RESTRICT: return reads_finer && !m->level[number - 1].patches;
     case MG_DENSE: return coarsest;
-    case MG_CORRECT: return !coarsest && !m->level[number].fused;
-    case MG_CORRECT_SMOOTH: return !coarsest && m->level[number].fused;
-    default: return !coarsest;
+    default: return smoothed && !patches;
     }
 }
 
@@ -189,6 +164,10 @@ static bn_status build(bn_multigrid *m, int number)
     for (int k = 0; k < MG_KERNELS; k++)
         if (has_kernel(m, number, k))
             BN_TRY(bn_kernel_find(l->program, &kernel_table[!finest][k], &l->kernels[k]));
+    for (int k = MG_DOWN; k <= MG_UP && l->kernels[k]; k++) {
+        bn_kernel_patch(l->kernels[k], patch_columns(l->domain) - 2 * MG_MARGIN, (size_t)l->rows - 2 * MG_MARGIN);
+        bn_kernel_items(l->kernels[k], (size_t)patch_columns(l->domain) * MG_PATCH_STRIPS);
+    }
     return BN_OK;
 }
 
@@ -196,6 +175,18 @@ bool bn_multigrid_fits_boxes(const bn_domain *domain, const bn_stencil *s)
 {
     return (size_t)s->nx * s->ny > BN_DENSE_NODES &&
            bn_domain_divides(domain, (const int[3]){ bn_grid_step(s->nx), bn_grid_step(s->ny), 1 });
+}
+
+/* High patches have less margin to compute twice; low ones are more, and done sooner: a few on each compute unit. */
+static int rows_of_patches(const mg_level *l)
+{
+    static const int rows[] = { 38, 22, 14 };
+    const uint32_t nx = patch_columns(l->domain) - 2 * MG_MARGIN, across = (l->plan->nx + nx - 1) / nx,
+                   wanted = 4 * bn_device_describe(bn_domain_device(l->domain))->compute_units;
+    int n = 0;
+    while (n < 2 && across * (l->plan->ny / (uint32_t)(rows[n] - 2 * MG_MARGIN) + 1) < wanted)
+        n++;
+    return rows[n];
 }
 
 /* Makes the coarser levels: in boxes as long as they are large and their cuts can be coarsened, then whole. */
@@ -220,17 +211,15 @@ static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
             whole = true;
         }
     }
-    for (int l = 0; l + 1 < m->agglomerated; l++)
-        if (bn_domain_max_radius(m->level[l].domain) >= BN_MULTIGRID_GHOST_CELLS + 1 &&
-            bn_domain_max_radius(m->level[l + 1].domain) >= MG_COARSE_RADIUS(BN_MULTIGRID_GHOST_CELLS))
-            m->level[l].ghosts = BN_MULTIGRID_GHOST_CELLS;
     for (int n = 0; n < m->levels; n++) {
         mg_level *l = &m->level[n];
         l->step_x = l->plan->step_x;
         l->step_y = l->plan->step_y;
         l->last_x = l->plan->last_x;
         l->last_y = l->plan->last_y;
-        l->fused = small_enough(m, n);
+        l->patches = n + 1 >= m->agglomerated || (bn_domain_max_radius(l->domain) >= MG_MARGIN &&
+                                                  bn_domain_max_radius(l[1].domain) >= MG_COARSE_MARGIN);
+        l->rows = rows_of_patches(l);
     }
     for (int l = 1; l < m->levels; l++)
         BN_TRY(create_fields(m, l));
@@ -253,7 +242,7 @@ bn_status bn_multigrid_create(bn_domain *domain, const bn_stencil *stencil, bn_f
         return bn_fail(ctx, BN_MEMORY, "no memory for the grids of multigrid");
     }
     m->stencil = *stencil;
-    m->bits = bits;
+    m->level[0].kind = bits;
     m->level[0].domain = domain;
     m->level[0].y = work;
     BN_GO(create_levels(m, &plan));
@@ -284,6 +273,8 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
         bn_program_destroy(&l->program);
         if (i == 0)
             continue;
+        bn_scalars_destroy(&l->same);
+        bn_field_destroy(&l->kind);
         bn_field_destroy(&l->A);
         bn_field_destroy(&l->b);
         bn_field_destroy(&l->x);
@@ -294,39 +285,45 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
     *multigrid = NULL;
 }
 
-/* A launch of kernel `k` on level `l` with the arguments of MATRIX_ARGUMENTS in front, of which it reads neighbours
- * within `radius`. */
-#define RUN(m, l, k, radius, ...)                                                                                  \
-    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, radius), BN_SCALARS((m)->diagonal),            \
-                       BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)                          \
-              : BN_RUN((m)->level[l].kernels[k], BN_SIZES((m)->level[l].domain), BN_READ((m)->level[l].A, radius), \
-                       __VA_ARGS__))
+/* A launch of kernel `k` on level `l` with the arguments of UNKNOWNS, MATRIX_ARGUMENTS or PATCH_MATRIX in front, of
+ * which it reads neighbours within `radius`. */
+#define RUN_UNKNOWNS(l, k, ...)                                                                  \
+    ((l)->A ? BN_RUN((l)->kernels[k], BN_SIZES((l)->domain), BN_READ((l)->kind, 0), __VA_ARGS__) \
+            : BN_RUN((l)->kernels[k], BN_READ((l)->kind, 0), __VA_ARGS__))
+#define RUN_FINEST(m, k, radius, ...)                                                                \
+    BN_RUN((m)->level[0].kernels[k], BN_READ((m)->level[0].kind, radius), BN_SCALARS((m)->diagonal), \
+           BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)
+#define RUN_STORED(l, k, radius, ...) \
+    BN_RUN((l)->kernels[k], BN_SIZES((l)->domain), BN_READ((l)->kind, radius), BN_READ((l)->A, radius), __VA_ARGS__)
+#define RUN(m, l, k, radius, ...) \
+    ((l)->A ? RUN_STORED(l, k, radius, __VA_ARGS__) : RUN_FINEST(m, k, radius, __VA_ARGS__))
+#define RUN_PATCHES(m, l, k, radius, ...) \
+    ((l)->A ? RUN_STORED(l, k, radius, BN_SCALARS((l)->same), __VA_ARGS__) : RUN_FINEST(m, k, radius, __VA_ARGS__))
 
 /* The arguments for two grids in the same boxes: sizes of the one that is not the kernel's, and BETWEEN_GRIDS. */
 #define BETWEEN(other, finer)                                                                                 \
     BN_SIZES((other)->domain), BN_I32V((finer)->step_x), BN_I32V((finer)->step_y), BN_REALV((finer)->last_x), \
         BN_REALV((finer)->last_y)
 
-static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field *x)
+static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x);
+
+/* With a launch for every sweep. */
+static bn_status cycle_by_sweeps(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
-    mg_level *l = &m->level[number], *finer = l - 1;
-    const int radius = number < m->agglomerated; /* within boxes of their own */
-    if (separate(m, number - 1)) {
-        BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(finer->y)));
-        return RUN(m, number, MG_RESTRICT_RESIDUAL, 0, BETWEEN(finer, finer), BN_READ_OTHER_GRID_RADIUS(finer->y, 1),
-                   BN_WRITE(l->b));
-    }
-    if (number == 1)
-        return RUN(m, number, MG_RESTRICT_FIRST, 0, BETWEEN(finer, finer), BN_READ_OTHER_GRID_RADIUS(m->bits, radius),
-                   BN_SCALARS_OTHER_GRID(m->diagonal), BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky),
-                   BN_READ_OTHER_GRID_RADIUS(b, radius), BN_READ_OTHER_GRID_RADIUS(x, 2 * radius), BN_WRITE(l->b));
-    return RUN(m, number, MG_RESTRICT, 0, BETWEEN(finer, finer), BN_READ_OTHER_GRID_RADIUS(finer->A, radius),
-               BN_READ_OTHER_GRID_RADIUS(b, radius), BN_READ_OTHER_GRID_RADIUS(x, 2 * radius), BN_WRITE(l->b));
+    const mg_level *l = &m->level[number], *next = l + 1;
+    BN_TRY(RUN(m, l, MG_START, 1, BN_READ(b, 1), BN_WRITE(x)));
+    BN_TRY(RUN(m, l, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y)));
+    BN_TRY(BN_RUN(next->kernels[MG_RESTRICT], BN_SIZES(next->domain), BN_READ(next->kind, 0), BETWEEN(l, l),
+                  BN_READ_OTHER_GRID_RADIUS(l->y, 1), BN_WRITE(next->b)));
+    BN_TRY(cycle(m, number + 1, next->b, next->x));
+    BN_TRY(RUN_UNKNOWNS(l, MG_CORRECT, BN_READ_OTHER_GRID_RADIUS(next->x, 1), BETWEEN(next, l), BN_UPDATE(x)));
+    BN_TRY(RUN(m, l, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y)));
+    return RUN(m, l, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x));
 }
 
 static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
-    mg_level *l = &m->level[number], *next = l + 1;
+    const mg_level *l = &m->level[number], *next = l + 1;
     if (number + 1 == m->levels)
         return BN_RUN(l->kernels[MG_DENSE], BN_SIZES(l->domain), BN_ARRAY(m->inverse), BN_READ(b, 0), BN_WRITE(x));
     if (number + 1 == m->agglomerated) {
@@ -334,25 +331,15 @@ static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
         BN_TRY(cycle(m, number + 1, next->b, next->x));
         return bn_field_copy(next->x, x);
     }
-    const int ghosts = l->ghosts;
-    BN_TRY(RUN(m, number, MG_START, 1, BN_READ(b, 1), BN_WRITE(x), BN_GHOST_CELLS(ghosts)));
-    BN_TRY(restrict_to(m, number + 1, b, x));
+    if (!l->patches)
+        return cycle_by_sweeps(m, number, b, x);
+    const bool boxes = number < m->agglomerated;
+    const int margin = boxes ? MG_MARGIN : 0, coarse_margin = boxes ? MG_COARSE_MARGIN : 0;
+    BN_TRY(RUN_PATCHES(m, l, MG_DOWN, margin, BN_READ(b, margin), BN_I32V(l->rows), BETWEEN(next, l),
+                       BN_READ_OTHER_GRID(next->kind), BN_WRITE_OTHER_GRID(next->b)));
     BN_TRY(cycle(m, number + 1, next->b, next->x));
-    if (l->fused) {
-        BN_TRY(RUN(m, number, MG_CORRECT_SMOOTH, 0, BN_READ(b, 0), BN_READ_OTHER_GRID(next->x), BETWEEN(next, l),
-                   BN_READ(x, 1), BN_WRITE(l->y)));
-    } else {
-        bn_field *e = next->x;
-        if (number == 0)
-            BN_TRY(BN_RUN(l->kernels[MG_CORRECT], BN_READ(m->bits, 0),
-                          BN_READ_OTHER_GRID_RADIUS(e, MG_COARSE_RADIUS(ghosts)), BETWEEN(next, l), BN_UPDATE(x),
-                          BN_GHOST_CELLS(ghosts)));
-        else
-            BN_TRY(RUN(m, number, MG_CORRECT, 0, BN_READ_OTHER_GRID_RADIUS(e, MG_COARSE_RADIUS(ghosts)),
-                       BETWEEN(next, l), BN_UPDATE(x), BN_GHOST_CELLS(ghosts)));
-        BN_TRY(RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y), BN_GHOST_CELLS(ghosts / 2)));
-    }
-    return RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x), BN_GHOST_CELLS(0));
+    return RUN_PATCHES(m, l, MG_UP, margin, BN_READ(b, margin), BN_I32V(l->rows),
+                       BN_READ_OTHER_GRID_RADIUS(next->x, coarse_margin), BETWEEN(next, l), BN_WRITE(x));
 }
 
 bn_status bn_multigrid_cycle(void *user, bn_field *r, bn_field *z) { return cycle(user, 0, r, z); }

@@ -317,6 +317,31 @@ void bn_grid_matrix(const bn_grid_level *l, int components, const uint32_t first
     bn_parallel_rows(n[1], n[0], write_rows, &(written_matrix){ l, components, first, n, single, out });
 }
 
+typedef struct written_kinds {
+    const bn_grid_level *l;
+    const uint32_t *first, *n;
+    bool alike; /* rows `same` are told apart from others */
+    uint8_t *out;
+} written_kinds;
+
+static void write_kinds(void *user, size_t first, size_t end)
+{
+    const written_kinds *w = user;
+    for (size_t j = first; j < end; j++)
+        for (uint32_t i = 0; i < w->n[0]; i++) {
+            const uint8_t kind = w->l->kind[((size_t)w->first[1] + j) * w->l->nx + w->first[0] + i];
+            w->out[j * w->n[0] + i] = kind == SAME && !w->alike ? OWN : kind;
+        }
+}
+
+void bn_grid_kinds(const bn_grid_level *l, const uint32_t first[2], const uint32_t n[2], bool single, uint8_t *out)
+{
+    bool alike = true;
+    for (int c = 0; c < 9; c++)
+        alike = alike && (single ? (float)l->same[c] != 0 : l->same[c] != 0);
+    bn_parallel_rows(n[1], write_kinds, &(written_kinds){ l, first, n, alike, out });
+}
+
 bool bn_multigrid_plan_create(const bn_stencil *s, bn_multigrid_plan *out)
 {
     finest f = { .s = s };

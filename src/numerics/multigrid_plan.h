@@ -40,6 +40,10 @@ bool bn_grid_next(uint32_t *nx, uint32_t *ny);
 void bn_grid_matrix(const bn_grid_level *, int components, const uint32_t first[2], const uint32_t n[2], bool single,
                     void *out);
 
+/* Which of these nodes, in the same order, are no unknown (0), have the row `same` (1), which then has no zero in this
+ * precision among its first nine values, or another one (2). On all processors. */
+void bn_grid_kinds(const bn_grid_level *, const uint32_t first[2], const uint32_t n[2], bool single, uint8_t *out);
+
 /* False: no memory. */
 bool bn_multigrid_plan_create(const bn_stencil *, bn_multigrid_plan *out);
 void bn_multigrid_plan_destroy(bn_multigrid_plan *);

@@ -18,7 +18,7 @@ BN_CHECKED bn_status bn_plan_grid(bn_plan *, const bn_grid *);
 void bn_plan_volume(bn_plan *, const bn_grid *);
 BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells); /* largest stencil radius of any launch; 1 unless announced */
 /* The halo is wider by so many ghost cells, which launches may compute along with their own where boxes are thick
- * enough (BN_GHOST_CELLS, bn_domain_max_radius). */
+ * enough (bn_domain_max_radius). */
 void bn_plan_ghost_cells(bn_plan *, int cells);
 /* Cuts between boxes lie at multiples of so many cells, a power of two, where boxes are large enough for that: the grid
  * can be coarsened by halves that often in the same boxes. */

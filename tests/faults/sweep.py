@@ -419,7 +419,7 @@ def sweep_delays():
 
 
 def sweep_kernels():
-    several = {"mg_residual", "mg_correct"}  # launched in several boxes; the second one on large grids, too
+    several = {"mg_start", "mg_smooth", "mg_correct", "mg_residual", "mg_restrict"}  # launched in boxes without room for ghost cells
     first = ["maxwell_norm", "maxwell_maxima", "flow_total_residual"]
     users = {"cg": ["flow"], "multigrid": ["flow"], "spectral": ["flow"], "fft": ["flow", "bpm", "xray"]}
     kernels = [(name, users.get(f[:-3], [f[:-3]])) for f in sorted(os.listdir(root + "/kernels")) if f[:-3] in {**users, **cases}
