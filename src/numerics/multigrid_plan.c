@@ -339,7 +339,7 @@ void bn_grid_kinds(const bn_grid_level *l, const uint32_t first[2], const uint32
     bool alike = true;
     for (int c = 0; c < 9; c++)
         alike = alike && (single ? (float)l->same[c] != 0 : l->same[c] != 0);
-    bn_parallel_rows(n[1], write_kinds, &(written_kinds){ l, first, n, alike, out });
+    bn_parallel_rows(n[1], n[0], write_kinds, &(written_kinds){ l, first, n, alike, out });
 }
 
 bool bn_multigrid_plan_create(const bn_stencil *s, bn_multigrid_plan *out)
