@@ -257,7 +257,7 @@ INLINED real infiltration(real deep, int raining, const surface *s)
 /* A velocity [m/s]; slower than STILL it is 0: no zero keeps a sign, which minima and maxima may have given it (Mesa's
  * compiler leaves out x + 0), and devices that take subnormal numbers for zero have the bits of others. */
 #define STILL REAL(1e-20)
-INLINED real moving(int wet, real speed) { return wet & !(ABS(speed) < STILL) ? speed : 0; }
+INLINED real moving(int wet, real speed) { return (wet & !(ABS(speed) < STILL)) ? speed : 0; }
 
 /* (3) from the sums over all edges; out: the part of `mass` through open sides. With REST what rounding of the depth
  * leaves over comes to the next step (Kahan 1965). */

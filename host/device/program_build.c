@@ -223,8 +223,7 @@ bn_status bn_cl_build(bn_device *d, const char *name, const char *text, const ch
     unsigned char *binary = NULL;
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory to build %s", name);
-    snprintf(all, room, "%s%s%s%s%s%s", options, d->quirks.option ? " " : "",
-             d->quirks.option ? d->quirks.option : "",
+    snprintf(all, room, "%s%s%s%s%s%s", options, d->quirks.option ? " " : "", d->quirks.option ? d->quirks.option : "",
              d->quirks.exact_division_flag ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", limited,
              d->quirks.register_option && record_folder() ? " -cl-nv-verbose" : ""); /* registers, in the log */
     bool own = use_own_cache(d) && (key = cache_key(d, text, all, &key_bytes)) != NULL;
