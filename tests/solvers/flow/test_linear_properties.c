@@ -104,7 +104,7 @@ static bn_cg_report solve(const matrix *m, bn_linear_method method, double toler
         is_cell[at] = cell(m, at % (m->nx - 1), at / (m->nx - 1));
     bn_stencil_bits((uint32_t)m->nx, (uint32_t)m->ny, is_unknown, is_cell, bits);
     const bn_linear_desc desc = { .name = "the test's system",
-                                  .stencil = { (uint32_t)m->nx, (uint32_t)m->ny, m->mass, m->kx, m->ky, bits },
+                                  .stencil = { (uint32_t)m->nx, (uint32_t)m->ny, m->mass, m->kx, m->ky, bits, NULL },
                                   .method = method };
     bn_linear_reference *reference;
     bn_cg_report report;

@@ -34,7 +34,7 @@ static uint8_t *bits_of(void)
 static bn_linear_desc system_of(const uint8_t *bits)
 {
     return (bn_linear_desc){ .name = "the test's system",
-                             .stencil = { NX, NY, 0, 1, 1.5, bits },
+                             .stencil = { NX, NY, 0, 1, 1.5, bits, NULL },
                              .method = BN_LINEAR_MULTIGRID };
 }
 
