@@ -84,7 +84,8 @@ static inline real (convective_outflow)(int side, real u, real v AXES_AT)
 #if HEAT
 /* Right-hand side of (1), by control volumes; zero where T is given. The solution starts from T. */
 INLINED void (advect_heat)(int i, int j, global const real *T, global const real *psi, global const real *velocity,
-                         global const int *node, global const uchar *stencil, global real *rhs, global real *next AXES)
+                         global const int *node, global const uchar *stencil, global real *rhs,
+                         global real *next WITH_AXES)
 {
     const index_t at = AT(i, j);
     const int n = node[at], s = stencil[at], side = n / NODE_SIDE & 3;
@@ -116,7 +117,7 @@ kernel void flow_advect_heat(AXES_ARGUMENT global const real *restrict T, global
 /* Right-hand side of (2); zero where omega is no unknown. The solution starts from omega. */
 INLINED void (advect_vorticity)(int i, int j, global const real *omega, global const real *psi,
                               global const real *velocity, global const real *T, global const int *node,
-                              global const uchar *stencil, global real *rhs, global real *next AXES)
+                              global const uchar *stencil, global real *rhs, global real *next WITH_AXES)
 {
     const index_t at = AT(i, j);
     const int n = node[at];
@@ -206,7 +207,7 @@ static inline real body_vorticity(global const real *psi, global const real *nex
  * node; see docs/flow.md. */
 INLINED void (wall_vorticity)(int i, int j, global const real *psi, global const real *next, global const real *T,
                             global const real *moving, index_t at, int n, real *omega_here, real *u_here,
-                            real *v_here, real *residual_here AXES)
+                            real *v_here, real *residual_here WITH_AXES)
 {
     const int side = n / NODE_SIDE & 3;
     const real old = *omega_here;

@@ -168,8 +168,8 @@ static inline real share(int fine, int coarse, int step, int n, real last)
             const index_t at = AT(patch_i + column, patch_j + row);                                                \
             const real right = b[at];                                                                              \
             others |= kind[at] ^ SAME;                                                                             \
-            OF(B, 0, 0) = right;                                                                                   \
-            OF(V, 0, 0) = same_weight * right;                                                                     \
+            NEAR(B, 0, 0) = right;                                                                                   \
+            NEAR(V, 0, 0) = same_weight * right;                                                                     \
         }                                                                                                          \
         if (others)                                                                                                \
             atomic_or(&special, 1);                                                                                \
@@ -181,9 +181,9 @@ static inline real share(int fine, int coarse, int step, int n, real last)
             const index_t at = AT(i, j);                                                                           \
             const int there = kind[at], n = i == patch_i + column && j == patch_j + row ? there : 0;               \
             const real right = b[at], weight = WEIGHT(n, at);                                                      \
-            OF(K, 0, 0) = (uchar)n;                                                                                \
-            OF(B, 0, 0) = n ? right : 0;                                                                           \
-            OF(V, 0, 0) = n ? weight * right : 0;                                                                  \
+            NEAR(K, 0, 0) = (uchar)n;                                                                                \
+            NEAR(B, 0, 0) = n ? right : 0;                                                                           \
+            NEAR(V, 0, 0) = n ? weight * right : 0;                                                                  \
         }                                                                                                          \
     barrier(CLK_LOCAL_MEM_FENCE)
 
@@ -193,18 +193,18 @@ static inline real share(int fine, int coarse, int step, int n, real last)
 #define FOR_RESIDUALS(v, left, put_same, put)                                                                      \
     if (special) {                                                                                                 \
         FOR_PATCH(column, row, left, ROLLED) {                                                                     \
-            const int n = OF(K, 0, 0), i = patch_i + column, j = patch_j + row;                                    \
+            const int n = NEAR(K, 0, 0), i = patch_i + column, j = patch_j + row;                                    \
             const index_t at = AT(i, j);                                                                           \
             const real here = v(0, 0);                                                                             \
             real residual = 0, weight = 0;                                                                         \
             (void)weight, (void)at;                                                                                \
             if (n == SAME) {                                                                                       \
                 SAME_PRODUCT(product, here, v)                                                                     \
-                residual = OF(B, 0, 0) - product;                                                                  \
+                residual = NEAR(B, 0, 0) - product;                                                                  \
                 weight = same_weight;                                                                              \
             } else if (n) {                                                                                        \
                 OWN_PRODUCT(product, n, here, v)                                                                   \
-                residual = OF(B, 0, 0) - product;                                                                  \
+                residual = NEAR(B, 0, 0) - product;                                                                  \
                 weight = WEIGHT(n, at);                                                                            \
             }                                                                                                      \
             put;                                                                                                   \
@@ -214,13 +214,13 @@ static inline real share(int fine, int coarse, int step, int n, real last)
             const real here = v(0, 0), weight = same_weight;                                                       \
             (void)weight;                                                                                          \
             SAME_PRODUCT(product, here, v)                                                                         \
-            const real residual = OF(B, 0, 0) - product;                                                           \
+            const real residual = NEAR(B, 0, 0) - product;                                                           \
             put_same;                                                                                              \
         }                                                                                                          \
     }
 
-#define OF_V(dx, dy) OF(V, dx, dy)
-#define OF_S(dx, dy) OF(S, dx, dy)
+#define OF_V(dx, dy) NEAR(V, dx, dy)
+#define OF_S(dx, dy) NEAR(S, dx, dy)
 #define SWEPT (here + weight * residual)
 
 /* From the right-hand side of this grid to that of the next coarser one: two sweeps of damped Jacobi from zero,
@@ -234,9 +234,9 @@ kernel void mg_down(PATCH_MATRIX, global const real *restrict b, int rows, const
     SAME_ROW
     PATCH_PLACE
     LOAD_PATCH;
-    FOR_RESIDUALS(OF_V, 1, OF(S, 0, 0) = SWEPT, OF(S, 0, 0) = SWEPT)
+    FOR_RESIDUALS(OF_V, 1, NEAR(S, 0, 0) = SWEPT, NEAR(S, 0, 0) = SWEPT)
     barrier(CLK_LOCAL_MEM_FENCE);
-    FOR_RESIDUALS(OF_S, 2, OF(V, 0, 0) = residual, OF(V, 0, 0) = residual)
+    FOR_RESIDUALS(OF_S, 2, NEAR(V, 0, 0) = residual, NEAR(V, 0, 0) = residual)
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_COARSE(column, row) {
         const int i = (patch_i + PATCH_MARGIN) / step_x + column, j = (patch_j + PATCH_MARGIN) / step_y + row,
@@ -276,9 +276,9 @@ kernel void mg_down(PATCH_MATRIX, global const real *restrict b, int rows, const
         const real e01 = first_e[from + pitch], e11 = first_e[from + pitch + 1];                                   \
         correction = REAL(0.5) * (correction + (between ? REAL(0.5) * (e01 + e11) : e01));                         \
     }                                                                                                              \
-    OF(S, 0, 0) = SWEPT + correction
+    NEAR(S, 0, 0) = SWEPT + correction
 #define CORRECTED                                                                                                  \
-    OF(S, 0, 0) = n ? SWEPT + interpolated(e, coarser, step_x, step_y, last_x, last_y, i, j) : 0
+    NEAR(S, 0, 0) = n ? SWEPT + interpolated(e, coarser, step_x, step_y, last_x, last_y, i, j) : 0
 #define WRITTEN_SAME                                                                                               \
     if (patch_i + column < NX && patch_j + row < NY)                                                               \
     x[AT(patch_i + column, patch_j + row)] = SWEPT
@@ -302,7 +302,7 @@ kernel void mg_up(PATCH_MATRIX, global const real *restrict b, int rows, global 
     LOAD_PATCH;
     FOR_RESIDUALS(OF_V, 1, CORRECTED_SAME, CORRECTED)
     barrier(CLK_LOCAL_MEM_FENCE);
-    FOR_RESIDUALS(OF_S, 2, OF(V, 0, 0) = SWEPT, OF(V, 0, 0) = SWEPT)
+    FOR_RESIDUALS(OF_S, 2, NEAR(V, 0, 0) = SWEPT, NEAR(V, 0, 0) = SWEPT)
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_RESIDUALS(OF_V, PATCH_MARGIN, WRITTEN_SAME, WRITTEN)
 }

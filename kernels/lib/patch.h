@@ -12,7 +12,7 @@
 /* The nodes of a patch with its margin but for `left` of them on all sides. On a GPU a work-item has four nodes above
  * each other, so that what it loads for one serves the next (`loop`: UNROLLED or ROLLED); on a CPU it has rows, which
  * are turned into vectors. FOR_COARSE: the coarse nodes in a patch.
- *   OF(array, dx, dy)             the value of a local array at a distance from the node
+ *   NEAR(array, dx, dy)             the value of a local array at a distance from the node
  *   COARSE_ROW, ROW_IS_BETWEEN    with `left` 1: the coarse row below, counted from the patch's first, and whether
  *                                 there is another one above it */
 #if IS_CPU
@@ -22,7 +22,7 @@
 #define FOR_COARSE(column, row)                                                                                    \
     for (int row = (int)get_local_id(0); row < rows / 2 - PATCH_MARGIN; row += (int)get_local_size(0))             \
         for (int column = 0; column < PATCH_X / 2; column++)
-#define OF(array, dx, dy) array[(row + (dy)) * PATCH_COLUMNS + column + (dx)]
+#define NEAR(array, dx, dy) array[(row + (dy)) * PATCH_COLUMNS + column + (dx)]
 #define COARSE_ROW(row) (((row)-PATCH_MARGIN) >> 1)
 #define ROW_IS_BETWEEN(row) (((row)&1) == 0)
 #else
@@ -41,7 +41,7 @@
             for (int column = unit_ % (PATCH_COLUMNS / 2), row = unit_ / (PATCH_COLUMNS / 2), last_ = row;         \
                  row == last_; row++)
 /* Written so that compilers see which loads are the same. */
-#define OF(array, dx, dy) (array + base_)[(row_ + (dy)) * PATCH_COLUMNS + (dx)]
+#define NEAR(array, dx, dy) (array + base_)[(row_ + (dy)) * PATCH_COLUMNS + (dx)]
 #define COARSE_ROW(row) (unit_ / PATCH_COLUMNS * 2 + ((row_ - 2) >> 1))
 #define ROW_IS_BETWEEN(row) ((row_ & 1) != 0)
 #endif

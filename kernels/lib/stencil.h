@@ -17,7 +17,7 @@
 #define STENCIL_INSIDE 255 /* all eight */
 
 #if STRETCHED
-#define AXES , global const real *axes           /* parameter of a function that has (i, j) */
+#define WITH_AXES , global const real *axes           /* parameter of a function that has (i, j) */
 #define AXES_AT , global const real *axes, int i, int j
 #define AXES_ARGUMENT global const real *restrict axes, /* of a kernel */
 #define AXIS_X(k, at) axes[(k) * (GNX + 1) + (X0 + i) + (at)]
@@ -30,7 +30,7 @@
 #define AT_NODE_X(k) ((k)*AXIS_X(2, 0))
 #define AT_NODE_Y(k) ((k)*AXIS_Y(2, 0))
 #else
-#define AXES
+#define WITH_AXES
 #define AXES_AT
 #define AXES_ARGUMENT
 #define AT_NODE_X(k) k
