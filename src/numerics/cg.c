@@ -54,7 +54,7 @@ static bn_status create_scalars(bn_cg *cg)
 
 /* Work-items of a work-group of an iteration's kernels. Where blocks are so many that work-groups of the usual 256, of
  * which a compute unit holds eight, take turns, half as many come sooner to their next rows: 10 to 20 % of the time of
- * a kernel on 1025 x 1025 and 4097 x 4097 nodes (docs/performance.md). */
+ * a kernel on 1025 x 1025 and 4097 x 4097 nodes (docs/measurements.md). */
 static size_t items(const bn_domain *domain)
 {
     const uint32_t *n = bn_domain_grid(domain)->n;

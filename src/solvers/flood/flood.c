@@ -255,7 +255,7 @@ static const bn_key schema[] = {
 static const uint64_t local_bytes_shared = 48 << 10;
 
 /* A block that is left out still costs its work-group, of the time of one that is computed: measured on a CPU; on GPUs
- * between what its instructions say, a tenth, and what the times of a mostly dry grid (docs/performance.md), a third.
+ * between what its instructions say, a tenth, and what the times of a mostly dry grid (docs/measurements.md), a third.
  */
 static const double left_out_cpu = 0.02, left_out_gpu = 0.2;
 

@@ -58,7 +58,7 @@ static const bn_variant variants[] = {
     { 0 },
 };
 
-/* Per cell, in reals: see docs/performance.md. */
+/* Per cell, in reals: see docs/measurements.md. */
 static const bn_kernel_desc kernels[] = {
     { "maxwell_H", BN_PER_CELL, { .reads = 12, .writes = 6, .flops = 84 } },
     { "maxwell_E", BN_PER_CELL, { .reads = 12.75, .writes = 6, .flops = 84 } },
@@ -235,7 +235,7 @@ static bn_status plan_notes(const maxwell *s, bn_plan *p)
 }
 
 /* One sweep moves two thirds of the bytes, through a second buffer of every field; its tiles need millions of cells to
- * fill a GPU (docs/performance.md). */
+ * fill a GPU (docs/measurements.md). */
 static maxwell_sweep choose_sweep(const bn_case *c, const bn_device_info *device)
 {
     double cells = 1;
