@@ -33,7 +33,7 @@ counts flow/channel-heat 'grid.nodes=[32768,32768]'
 counts flood/lake-at-rest 'grid.cells=[65536,65536]'
 counts flood/valley 'grid.cells=[65536,65536]'
 counts flood/house 'grid.spacing=2 mm'
-counts bpm/fibre-3d grid.cells=16384 grid.cells_x=16384
+counts bpm/fibre-3d grid.cells=16384 grid.cells_x=16384 grid.width=4e-3 grid.width_x=4e-3
 counts maxwell/solar-cell 'grid.cells=[2000,2000,2000]'
 counts maxwell/sphere-n1.5 'grid.cells=[2000,2000,2000]'
 expect 3 'points needs .* GiB.*such devices' 'run refuses it, too' small "$b" run "$d/maxwell/stack-600nm.toml" \

@@ -220,7 +220,7 @@ if [ $mpi = yes ]; then
     ok 'by one rank' test "$(grep -c 'nosuch' "$work/err")" = 1
 fi
 
-# Memory: too large for one device, room on two. A beam in space needs more than its fields: matrices, what is turned.
+# Memory: too large for one device, room on two. A beam in space needs more than its fields: matrices, what crosses.
 # too_large CODE TEXT: how the run ends on two
 too_large()
 {
@@ -237,7 +237,8 @@ case=data/cases/maxwell/selftest-two-pass.toml
 too_large 4 'not converged'
 expect 3 'on 2 such devices' 'but one box is whole on one of them' \
     env BINNACLE_DEVICE_BYTES=$limit BINNACLE_PARTITION=2 "$BINNACLE" run $case --device all --boxes 1 --out "$work/one-box" --quiet
-case=data/cases/bpm/selftest-space.toml
+# Lines along y that are long beside what reaches from piece to piece.
+case='data/cases/bpm/selftest-space.toml --set grid.cells=330 --set grid.width=8e-5 --set walls.thickness=1e-6'
 too_large 0 'ended by: '
 expect 0 'does not fit, but on 2 such devices' 'check says it, too' \
     env BINNACLE_DEVICE_BYTES=$((bytes - 1)) "$BINNACLE" check $case
