@@ -168,8 +168,8 @@ static inline real share(int fine, int coarse, int step, int n, real last)
             const index_t at = AT(patch_i + column, patch_j + row);                                                \
             const real right = b[at];                                                                              \
             others |= kind[at] ^ SAME;                                                                             \
-            NEAR(B, 0, 0) = right;                                                                                   \
-            NEAR(V, 0, 0) = same_weight * right;                                                                     \
+            NEAR(B, 0, 0) = right;                                                                                 \
+            NEAR(V, 0, 0) = same_weight * right;                                                                   \
         }                                                                                                          \
         if (others)                                                                                                \
             atomic_or(&special, 1);                                                                                \
@@ -181,9 +181,9 @@ static inline real share(int fine, int coarse, int step, int n, real last)
             const index_t at = AT(i, j);                                                                           \
             const int there = kind[at], n = i == patch_i + column && j == patch_j + row ? there : 0;               \
             const real right = b[at], weight = WEIGHT(n, at);                                                      \
-            NEAR(K, 0, 0) = (uchar)n;                                                                                \
-            NEAR(B, 0, 0) = n ? right : 0;                                                                           \
-            NEAR(V, 0, 0) = n ? weight * right : 0;                                                                  \
+            NEAR(K, 0, 0) = (uchar)n;                                                                              \
+            NEAR(B, 0, 0) = n ? right : 0;                                                                         \
+            NEAR(V, 0, 0) = n ? weight * right : 0;                                                                \
         }                                                                                                          \
     barrier(CLK_LOCAL_MEM_FENCE)
 
@@ -193,18 +193,18 @@ static inline real share(int fine, int coarse, int step, int n, real last)
 #define FOR_RESIDUALS(v, left, put_same, put)                                                                      \
     if (special) {                                                                                                 \
         FOR_PATCH(column, row, left, ROLLED) {                                                                     \
-            const int n = NEAR(K, 0, 0), i = patch_i + column, j = patch_j + row;                                    \
+            const int n = NEAR(K, 0, 0), i = patch_i + column, j = patch_j + row;                                  \
             const index_t at = AT(i, j);                                                                           \
             const real here = v(0, 0);                                                                             \
             real residual = 0, weight = 0;                                                                         \
             (void)weight, (void)at;                                                                                \
             if (n == SAME) {                                                                                       \
                 SAME_PRODUCT(product, here, v)                                                                     \
-                residual = NEAR(B, 0, 0) - product;                                                                  \
+                residual = NEAR(B, 0, 0) - product;                                                                \
                 weight = same_weight;                                                                              \
             } else if (n) {                                                                                        \
                 OWN_PRODUCT(product, n, here, v)                                                                   \
-                residual = NEAR(B, 0, 0) - product;                                                                  \
+                residual = NEAR(B, 0, 0) - product;                                                                \
                 weight = WEIGHT(n, at);                                                                            \
             }                                                                                                      \
             put;                                                                                                   \
@@ -214,7 +214,7 @@ static inline real share(int fine, int coarse, int step, int n, real last)
             const real here = v(0, 0), weight = same_weight;                                                       \
             (void)weight;                                                                                          \
             SAME_PRODUCT(product, here, v)                                                                         \
-            const real residual = NEAR(B, 0, 0) - product;                                                           \
+            const real residual = NEAR(B, 0, 0) - product;                                                         \
             put_same;                                                                                              \
         }                                                                                                          \
     }

@@ -12,7 +12,7 @@
 /* The nodes of a patch with its margin but for `left` of them on all sides. On a GPU a work-item has four nodes above
  * each other, so that what it loads for one serves the next (`loop`: UNROLLED or ROLLED); on a CPU it has rows, which
  * are turned into vectors. FOR_COARSE: the coarse nodes in a patch.
- *   NEAR(array, dx, dy)             the value of a local array at a distance from the node
+ *   NEAR(array, dx, dy)           the value of a local array at a distance from the node
  *   COARSE_ROW, ROW_IS_BETWEEN    with `left` 1: the coarse row below, counted from the patch's first, and whether
  *                                 there is another one above it */
 #if IS_CPU
