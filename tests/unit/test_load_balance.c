@@ -2,6 +2,7 @@
  * several devices (on other devices than CPUs there is only one, and nothing is tested). */
 #include "support_case.h"
 
+#include "api/other_grids.h"
 #include "api/repartition.h"
 #include "api/launch.h"
 #include "sim/sim_parts.h"
@@ -284,10 +285,10 @@ START_TEST(partial_sums_of_all_devices_are_read)
     OK(bn_field_create(d, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
     OK(bn_field_write(a, values, sizeof values));
     OK(bn_field_copy(a, b)); /* on the devices */
-    OK(bn_program_build(d, "reduce", &(bn_define){ "MAX_ABS", BN_DEF_INT, { .i = 1 } }, 1, &program));
+    OK(bn_program_build_any_size(d, d, "reduce", &(bn_define){ "MAX_ABS", BN_DEF_INT, { .i = 1 } }, 1, &program));
     OK(bn_kernel_find(program, &kernel, &largest));
     OK(bn_partials_create(d, "largest", 1, 1, &partials));
-    OK(BN_RUN(largest, BN_READ(b, 0), BN_I32V(0), BN_REALV(0), BN_PARTIALS(partials)));
+    OK(BN_RUN(largest, BN_SIZES(d), BN_READ(b, 0), BN_I32V(0), BN_REALV(0), BN_PARTIALS(partials)));
     OK(bn_partials_read(partials, 0, found, BLOCKS));
     for (int y = 0; y < 6; y++)
         for (int x = 0; x < 2; x++) {

@@ -152,7 +152,8 @@ START_TEST(damaged_lists_are_refused)
     refused("WholeExtent=\"0 12 0 8 0 3\"", "WholeExtent=\"0 2000000 0 2000000 0 2000\"", "not the whole");
     refused("Extent=\"0 6 4 8 0 3\"", "Extent=\"0 6 5 9 0 3\"", "not the piece");
     refused("Extent=\"0 6 4 8 0 3\"", "Extent=\"0 6 x 8 0 3\"", "is none");
-    refused("PImageData\" version", "PRectilinearGrid\" version", "type is");
+    refused("PImageData\" version", "PStructuredGrid\" version", "type is");
+    refused("PImageData\" version", "PRectilinearGrid\" version", "no coordinates");
     write_pieces(true);
     ck_assert_int_eq(remove(in_folder("p2.vti")), 0);
     ck_assert_int_eq(bn_vtk_read(ctx, in_folder("all.pvti"), NULL, &image), BN_IO);

@@ -324,7 +324,8 @@ START_TEST(test_vtk_foreign_files)
     expect_refused("<html></html>", "unexpected <html>");
     expect_refused("<!DOCTYPE a [<!ENTITY b \"cccccccccc\"><!ENTITY d \"&b;&b;&b;\">]><VTKFile>&d;</VTKFile>",
                    "document type");
-    expect_refused("<VTKFile type=\"RectilinearGrid\"/>", "RectilinearGrid");
+    expect_refused("<VTKFile type=\"StructuredGrid\"/>", "StructuredGrid");
+    expect_refused("<VTKFile type=\"RectilinearGrid\"/>", "byte_order");
     expect_refused("<VTKFile type=\"ImageData\" byte_order=\"BigEndian\" compressor=\"vtkLZ4DataCompressor\"/>", "LZ4");
     expect_refused("<VTKFile type=\"ImageData\" byte_order=\"Middle\"/>", "byte_order");
     snprintf(text, sizeof text, "%s</VTKFile>", head);
