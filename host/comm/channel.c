@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool bn_channel_exists(const bn_box *from, const bn_box *to)
+/* Whether messages from one box to the other concern this rank. */
+static bool exists(const bn_box *from, const bn_box *to)
 {
     return (from->device || to->device) && !bn_same_device(from, to);
 }
 
-int bn_channel_tag(size_t number)
+/* The number of a channel among all that there can be, the same on all ranks, as the tag of its messages. */
+static int tag_of(size_t number)
 {
     enum { TAGS = 32768 }; /* what every MPI allows; order tells apart what shares one */
     return (int)(number % TAGS);
@@ -44,13 +46,49 @@ static char *message(const bn_channel *l)
     return (char *)l->host.data + l->number % 2 * each;
 }
 
-void bn_channel_release(bn_channel *l)
+static void destroy(bn_channel *l)
 {
+    bn_buffer_destroy(&l->send);
+    bn_buffer_destroy(&l->receive);
     cl_event *const events[] = { &l->packed, &l->read, &l->written, &l->unpacked };
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         bn_event_put(events[i], NULL);
     bn_pinned_free(&l->host);
     free(l->pieces);
+}
+
+bn_status bn_channels_find(const bn_domain *d, bool (*needs)(const bn_domain *, size_t from, size_t to),
+                           const char *what, bn_channel **out, size_t *count)
+{
+    *out = NULL;
+    *count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        size_t found = 0;
+        for (size_t from = 0; from < d->box_count; from++)
+            for (size_t to = 0; to < d->box_count; to++) {
+                const bn_box *source = &d->boxes[from], *target = &d->boxes[to];
+                if (!exists(source, target) || !needs(d, from, to))
+                    continue;
+                if (pass == 1)
+                    (*out)[found] = (bn_channel){ .from = from,
+                                                  .to = to,
+                                                  .source = source,
+                                                  .target = target,
+                                                  .tag = tag_of(from * d->box_count + to) };
+                found++;
+            }
+        if (pass == 0 && !(*out = calloc(found + 1, sizeof **out)))
+            return bn_fail(d->ctx, BN_MEMORY, "no memory for %s", what);
+        *count = pass == 1 ? found : 0;
+    }
+    return BN_OK;
+}
+
+void bn_channels_destroy(bn_channel *channels, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        destroy(&channels[i]);
+    free(channels);
 }
 
 void bn_channel_empty(bn_channel *l)

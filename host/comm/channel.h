@@ -34,10 +34,6 @@ typedef struct bn_channel {
     _Atomic unsigned long sent, taken; /* messages that are in host memory; that are not needed there any more */
 } bn_channel;
 
-/* Whether messages from one box to the other concern this rank. */
-bool bn_channel_exists(const bn_box *from, const bn_box *to);
-/* The number of a channel among all that there can be, the same on all ranks, as the tag of its messages. */
-int bn_channel_tag(size_t number);
 /* One of the events above becomes what was launched on the device so far; `mark`: NULL at first, so that several have
  * one in common. */
 BN_CHECKED bn_status bn_channel_mark(bn_device *, cl_event **mark, cl_event *kept);
@@ -46,8 +42,12 @@ BN_CHECKED bn_status bn_channel_room(bn_channel *, size_t bytes);
 /* A message of no pieces from now on, or one piece more, at its end. */
 void bn_channel_empty(bn_channel *);
 BN_CHECKED bn_status bn_channel_add(bn_context *, bn_channel *, const bn_channel_piece *);
-/* Leaves `send` and `receive` to be destroyed by their owner. */
-void bn_channel_release(bn_channel *);
+
+/* A channel for each pair of boxes for which `needs` says that `to` needs something of `from`, and whose message
+ * concerns this rank: by sender, then receiver, so that ranks go through them in the same order. */
+BN_CHECKED bn_status bn_channels_find(const bn_domain *, bool (*needs)(const bn_domain *, size_t from, size_t to),
+                                      const char *doing, bn_channel **out, size_t *count);
+void bn_channels_destroy(bn_channel *, size_t count);
 
 /* Three calls for messages whose `bytes` and `packed` are set. From now on what other ranks send is taken; all of that
  * has to come before `deliver` returns. */

@@ -16,7 +16,7 @@
 
 /* Attached to a domain. */
 typedef struct bn_halo_channels {
-    bn_channel *channels; /* by sender, then receiver: ranks go through them in the same order */
+    bn_channel *channels;
     size_t count;
 } bn_halo_channels;
 
@@ -63,15 +63,12 @@ static void block_of(const bn_domain *d, size_t from, size_t to, const int step[
     }
 }
 
-/* Whether a box needs cells of another, and a message that concerns this rank carries them. */
-static bool connected(const bn_domain *d, size_t from, size_t to)
+/* Whether a box lies beside another. */
+static bool needs(const bn_domain *d, size_t from, size_t to)
 {
-    const bn_box *a = &d->boxes[from], *b = &d->boxes[to];
-    if (!bn_channel_exists(a, b))
-        return false;
     for (int v = 0; v < BN_DIRECTIONS; v++) {
         int step[3];
-        if (direction(v, step) && bn_box_at(d, b, step) == (long)from)
+        if (direction(v, step) && bn_box_at(d, &d->boxes[to], step) == (long)from)
             return true;
     }
     return false;
@@ -80,12 +77,7 @@ static bool connected(const bn_domain *d, size_t from, size_t to)
 static void destroy_channels(void *object)
 {
     bn_halo_channels *x = object;
-    for (size_t i = 0; i < x->count; i++) {
-        bn_buffer_destroy(&x->channels[i].send);
-        bn_buffer_destroy(&x->channels[i].receive);
-        bn_channel_release(&x->channels[i]);
-    }
-    free(x->channels);
+    bn_channels_destroy(x->channels, x->count);
     free(x);
 }
 
@@ -98,25 +90,7 @@ static bn_status find_channels(bn_domain *d, bn_halo_channels **out)
     BN_TRY(bn_attach(d->ctx, &d->attached, x, destroy_channels));
     for (size_t b = 0; b < d->box_count; b++)
         find_remote(d, &d->boxes[b]);
-    for (int pass = 0; pass < 2; pass++) {
-        size_t count = 0;
-        for (size_t from = 0; from < d->box_count; from++)
-            for (size_t to = 0; to < d->box_count; to++) {
-                if (!connected(d, from, to))
-                    continue;
-                if (pass == 1)
-                    x->channels[count] = (bn_channel){ .from = from,
-                                                       .to = to,
-                                                       .source = &d->boxes[from],
-                                                       .target = &d->boxes[to],
-                                                       .tag = bn_channel_tag(from * d->box_count + to) };
-                count++;
-            }
-        if (pass == 0 && !(x->channels = calloc(count + 1, sizeof *x->channels)))
-            return bn_fail(d->ctx, BN_MEMORY, "no memory for the exchange of halos");
-        x->count = pass == 1 ? count : 0;
-    }
-    return BN_OK;
+    return bn_channels_find(d, needs, "the exchange of halos", &x->channels, &x->count);
 }
 
 bn_status bn_halo_exchange_at_once(bn_domain *d, const bn_halo_request *request)

@@ -12,7 +12,7 @@
 /* Attached to the domain. */
 typedef struct bn_overlaps {
     size_t element_bytes;
-    bn_channel *channels; /* by sender, receiver: ranks go through them in the same order */
+    bn_channel *channels;
     size_t count;
 } bn_overlaps;
 
@@ -27,41 +27,17 @@ bool bn_overlap_of(const bn_domain *d, size_t from, size_t to, uint32_t *first, 
     return d->overlaps && from != to && low < high;
 }
 
+static bool needs(const bn_domain *d, size_t from, size_t to)
+{
+    uint32_t first, n;
+    return bn_overlap_of(d, from, to, &first, &n);
+}
+
 static void destroy(void *object)
 {
     bn_overlaps *x = object;
-    for (size_t i = 0; i < x->count; i++) {
-        bn_buffer_destroy(&x->channels[i].send);
-        bn_buffer_destroy(&x->channels[i].receive);
-        bn_channel_release(&x->channels[i]);
-    }
-    free(x->channels);
+    bn_channels_destroy(x->channels, x->count);
     free(x);
-}
-
-static bn_status find_channels(const bn_domain *d, bn_overlaps *x)
-{
-    for (int pass = 0; pass < 2; pass++) {
-        size_t count = 0;
-        uint32_t first, n;
-        for (size_t a = 0; a < d->box_count; a++)
-            for (size_t b = 0; b < d->box_count; b++) {
-                if (!bn_channel_exists(&d->boxes[a], &d->boxes[b]) || !bn_overlap_of(d, a, b, &first, &n))
-                    continue;
-                if (pass == 1)
-                    x->channels[count] = (bn_channel){ .from = a,
-                                                       .to = b,
-                                                       .source = &d->boxes[a],
-                                                       .target = &d->boxes[b],
-                                                       .tag = bn_channel_tag(a * d->box_count + b),
-                                                       .bytes = (size_t)n * d->desc.grid.n[1] * x->element_bytes };
-                count++;
-            }
-        if (pass == 0 && !(x->channels = calloc(count + 1, sizeof *x->channels)))
-            return bn_fail(d->ctx, BN_MEMORY, "no memory for what boxes have in common");
-        x->count = pass == 1 ? count : 0;
-    }
-    return BN_OK;
 }
 
 /* Once for fields of these elements. */
@@ -78,9 +54,12 @@ bn_status bn_overlap_begin(bn_field *f)
     x = calloc(1, sizeof *x);
     BN_TRY(bn_attach(d->ctx, &d->attached, x, destroy));
     x->element_bytes = f->element_bytes;
-    BN_TRY(find_channels(d, x));
+    BN_TRY(bn_channels_find(d, needs, "what boxes have in common", &x->channels, &x->count));
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
+        uint32_t first, n;
+        (void)bn_overlap_of(d, l->from, l->to, &first, &n);
+        l->bytes = (size_t)n * d->desc.grid.n[1] * x->element_bytes;
         if (l->source->device)
             BN_TRY(bn_buffer_create(l->source->device, &d->buffers, "overlap that goes out", l->bytes, &l->send));
         if (l->target->device)
