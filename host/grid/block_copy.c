@@ -120,9 +120,8 @@ static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_u
     return set_extent_and_run(k, box, 6, block->n, f, NULL, NULL);
 }
 
-/* Debug contexts: NaN in every halo but in its first `valid` cells, so that a launch whose declared radius is too small
- * shows at once. */
-static bn_status poison_halo(bn_field *f, int valid)
+/* Debug contexts: NaN in every halo, so that a launch whose declared radius is too small shows at once. */
+static bn_status poison_halo(bn_field *f)
 {
     bn_domain *d = f->domain;
     const int *halo = d->shapes[0].layout.halo;
@@ -134,17 +133,17 @@ static bn_status poison_halo(bn_field *f, int valid)
                     block.first[k] = -halo[k];
                     block.n[k] = (long)d->boxes[b].n[k] + 2 * halo[k];
                 }
-                block.n[dim] = halo[dim] - valid;
-                block.first[dim] = side < 0 ? -halo[dim] : (long)d->boxes[b].n[dim] + valid;
+                block.n[dim] = halo[dim];
+                block.first[dim] = side < 0 ? -halo[dim] : (long)d->boxes[b].n[dim];
                 BN_TRY(fill_block(f, b, &block, 0x7fc0beefu));
             }
     return BN_OK;
 }
 
-bn_status bn_field_changed(bn_field *f, int valid)
+bn_status bn_field_changed(bn_field *f)
 {
-    f->valid = (struct bn_valid_halo){ valid, valid, { valid, valid } };
-    return bn_context_debug(f->domain->ctx) ? poison_halo(f, valid) : BN_OK;
+    f->valid = (struct bn_valid_halo){ 0 };
+    return bn_context_debug(f->domain->ctx) ? poison_halo(f) : BN_OK;
 }
 
 bn_status bn_field_clear(bn_field *f)

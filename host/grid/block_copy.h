@@ -13,8 +13,8 @@ BN_CHECKED bn_status bn_block_move(bn_field *, size_t box, const long first[3], 
                                    const cl_long place[4], bool to_field, const cl_event *wait, cl_event *done);
 /* Contiguous elements of a point: interleaved components count as one component of longer rows. */
 long bn_field_width(const bn_field *);
-/* So many cells of the halo are right from now on; in debug contexts the rest is painted with NaN. */
-BN_CHECKED bn_status bn_field_changed(bn_field *, int valid);
+/* The halo is stale from now on; in debug contexts it is painted with NaN. */
+BN_CHECKED bn_status bn_field_changed(bn_field *);
 /* Own cells to zero, the halo stale. */
 BN_CHECKED bn_status bn_field_clear(bn_field *);
 

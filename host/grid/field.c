@@ -254,11 +254,11 @@ bn_status bn_field_write_region(bn_field *f, int first, int count, const bn_regi
     const bool narrows = type == BN_AS_DOUBLES && f->domain->desc.precision == BN_SINGLE;
     if (stages(f, r, count, narrows)) {
         BN_TRY(write_staged(f, first, count, r, narrows, values));
-        return bn_field_changed(f, 0);
+        return bn_field_changed(f);
     }
     if (type == BN_OWN_TYPE) {
         BN_TRY(bn_field_transfer(f, first, count, r, (void *)values, true, true));
-        return bn_field_changed(f, 0);
+        return bn_field_changed(f);
     }
     const size_t numbers = bn_region_points(r) * reals(f) * (size_t)count;
     void *own = malloc(numbers * bn_domain_real_bytes(f->domain));
@@ -267,7 +267,7 @@ bn_status bn_field_write_region(bn_field *f, int first, int count, const bn_regi
     narrow_reals(f->domain, values, own, numbers);
     const bn_status st = bn_field_transfer(f, first, count, r, own, true, true);
     free(own);
-    return st == BN_OK ? bn_field_changed(f, 0) : st;
+    return st == BN_OK ? bn_field_changed(f) : st;
 }
 
 bn_status bn_field_read(bn_field *f, void *values, size_t bytes)
@@ -381,7 +381,7 @@ bn_status bn_field_copy(bn_field *from, bn_field *to)
     if (!across)
         BN_TRY(bn_queues_meet(d, from->desc.name));
     BN_TRY(bn_field_transfer(to, 0, to->desc.components, &whole, values, true, across));
-    BN_TRY(bn_field_changed(to, 0));
+    BN_TRY(bn_field_changed(to));
     return across ? BN_OK : bn_flush_all(d, to->desc.name);
 }
 

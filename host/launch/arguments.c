@@ -49,10 +49,10 @@ static bn_status set_image(const bn_launching *l, const bn_arg *a, size_t box, c
     return bn_set_arg(l->kernel, box, index, sizeof(cl_mem), &b->image);
 }
 
-static bn_status field_changed(const bn_launching *l, const bn_arg *a)
+bn_status bn_argument_field_changed(const bn_launching *l, const bn_arg *a)
 {
     (void)l;
-    return bn_field_changed(a->object.field, 0);
+    return bn_field_changed(a->object.field);
 }
 
 const bn_argument_kind bn_argument_read = {
@@ -65,13 +65,13 @@ const bn_argument_kind bn_argument_write = { .owner = bn_argument_field_owner,
                                              .field = true,
                                              .writes = true,
                                              .set = bn_argument_set_field,
-                                             .after = field_changed };
+                                             .after = bn_argument_field_changed };
 const bn_argument_kind bn_argument_update = { .owner = bn_argument_field_owner,
                                               .field = true,
                                               .reads = true,
                                               .writes = true,
                                               .set = bn_argument_set_field,
-                                              .after = field_changed };
+                                              .after = bn_argument_field_changed };
 
 /* ------------------------------------------------------------------------------------------------------------ arrays
  */

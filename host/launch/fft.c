@@ -253,7 +253,7 @@ static bn_status on_device(bn_fft *f, bn_field *in, bn_field *out, bool inverse)
     BN_TRY(bn_clfft_run(f->plan, f->from->mem, f->to->mem, inverse));
     BN_TRY(bn_set_arg(f->unpack, 0, 5, is_double ? 8 : 4, is_double ? (const void *)&scale : &single));
     BN_TRY(run_kernel(f, f->unpack, f->to->mem, out->buffers[0]->mem, out));
-    return bn_field_changed(out, 0);
+    return bn_field_changed(out);
 }
 
 static bn_status on_host(bn_fft *f, bn_field *in, bn_field *out, bool inverse)

@@ -1,14 +1,7 @@
 /* other_grids.c: arguments of kernels that work on two grids in the same boxes, as multigrid does. */
 #include "api/other_grids.h"
 
-#include "grid/block_copy.h"
 #include "launch/argument.h"
-
-static bn_status field_changed(const bn_launching *l, const bn_arg *a)
-{
-    (void)l;
-    return bn_field_changed(a->object.field, 0);
-}
 
 const bn_argument_kind bn_argument_read_other_grid = {
     .owner = bn_argument_field_owner, .field = true, .reads = true, .other_grid = true, .set = bn_argument_set_field
@@ -18,7 +11,7 @@ const bn_argument_kind bn_argument_write_other_grid = { .owner = bn_argument_fie
                                                         .writes = true,
                                                         .other_grid = true,
                                                         .set = bn_argument_set_field,
-                                                        .after = field_changed };
+                                                        .after = bn_argument_field_changed };
 const bn_argument_kind bn_argument_scalars_other_grid = { .owner = bn_argument_scalars_owner,
                                                           .other_grid = true,
                                                           .collect = bn_argument_collect_scalars,

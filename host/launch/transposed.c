@@ -81,7 +81,7 @@ static bn_status after(const bn_launching *l, const bn_arg *a)
     (void)l;
     if (a->object.field->domain->overlaps)
         BN_TRY(bn_overlap_end(a->object.field));
-    return bn_field_changed(a->object.field, 0);
+    return bn_field_changed(a->object.field);
 }
 
 const bn_argument_kind bn_argument_transposed = { .owner = bn_argument_field_owner,

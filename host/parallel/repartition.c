@@ -303,7 +303,7 @@ bn_status bn_field_move(bn_field *f, bn_domain *to)
         f->domain = to;
         moved->buffers = buffers;
         moved->domain = from;
-        st = bn_field_changed(f, 0);
+        st = bn_field_changed(f);
     }
     const bn_status waited = bn_finish_all(to, f->desc.name); /* the old buffers go */
     bn_field_destroy(&moved);
