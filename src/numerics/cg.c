@@ -67,10 +67,9 @@ bn_status bn_linear_axes(bn_domain *domain, const bn_stencil *s, bn_device_array
     *out = NULL;
     if (!s->widths)
         return BN_OK;
-    double *values = malloc(bn_stencil_axes_count(s) * sizeof *values);
+    double *values = bn_stencil_axes(s);
     if (!values)
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the spacings of a grid");
-    bn_stencil_axes(s, values);
     const bn_status st = bn_device_array_reals(domain, "spacings", values, bn_stencil_axes_count(s), out);
     free(values);
     return st;

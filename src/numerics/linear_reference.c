@@ -75,8 +75,7 @@ static bool create_spectral(bn_linear_reference *l)
     if (!bn_spectral_plan_second(&l->desc.stencil, &second))
         return false;
     for (int d = 0; d < 2; d++)
-        l->coupled[d] = rounded(second.axis[d].eigenvalue,
-                                (size_t)(second.axis[d].dense ? second.axis[d].intervals + 1 : second.axis[d].count));
+        l->coupled[d] = rounded(second.axis[d].eigenvalue, bn_spectral_eigenvalues(&second.axis[d]));
     bn_spectral_plan_destroy(&second);
     return l->coupled[0] && l->coupled[1] && (l->line = malloc(2 * (longest + 1) * sizeof(real))) != NULL;
 }
@@ -126,9 +125,7 @@ bn_status BN_PRECISE(linear_reference_create)(bn_context *ctx, const bn_linear_d
     l->ky = (real)s->ky;
     bool good = true;
     if (s->widths) {
-        double *axes = malloc(bn_stencil_axes_count(s) * sizeof *axes);
-        if (axes)
-            bn_stencil_axes(s, axes);
+        double *axes = bn_stencil_axes(s);
         good = axes && (l->spacings = rounded(axes, bn_stencil_axes_count(s))) != NULL;
         free(axes);
     }

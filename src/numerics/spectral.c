@@ -88,8 +88,8 @@ static bn_status create_second(bn_domain *domain, const bn_spectral_second *seco
                               &s->transposed_second));
     for (int d = 0; d < 2; d++) {
         const bn_spectral_axis *a = &plan.axis[d];
-        BN_GO(bn_device_array_reals(domain, "second eigenvalues", a->eigenvalue,
-                                    (size_t)(a->dense ? a->intervals + 1 : a->count), &s->eigenvalue_second[d]));
+        BN_GO(bn_device_array_reals(domain, "second eigenvalues", a->eigenvalue, bn_spectral_eigenvalues(a),
+                                    &s->eigenvalue_second[d]));
     }
 out:
     bn_spectral_plan_destroy(&plan);

@@ -38,6 +38,12 @@ static inline size_t bn_spectral_twiddles(const bn_spectral_axis *a)
     return a->folded ? 2 * (size + 1) : size;
 }
 
+/* Of the unknowns; on a stretched grid of the nodes. */
+static inline size_t bn_spectral_eigenvalues(const bn_spectral_axis *a)
+{
+    return (size_t)(a->dense ? a->intervals + 1 : a->count);
+}
+
 /* Whether the direct solver can take the matrix: a whole rectangle with each side given or mirrored throughout, lines
  * that fit into BN_SPECTRAL_LOCAL_BYTES or, on a stretched grid, of BN_SPECTRAL_DENSE_NODES at most. *why (why may be
  * NULL): the reason why not. */

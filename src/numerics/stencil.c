@@ -4,15 +4,16 @@
 #include "api/parallel_rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-/* The two cells beside the face towards each direction. */
-static const unsigned beside[4][2] = {
+const unsigned bn_stencil_face_cells[4][2] = {
     { BN_CELL_SW, BN_CELL_NW }, { BN_CELL_SE, BN_CELL_NE }, { BN_CELL_SW, BN_CELL_SE }, { BN_CELL_NW, BN_CELL_NE }
 };
 
 double bn_stencil_face(unsigned bits, int direction)
 {
-    return 0.5 * ((bits & beside[direction][0]) != 0) + 0.5 * ((bits & beside[direction][1]) != 0);
+    return 0.5 * ((bits & bn_stencil_face_cells[direction][0]) != 0) +
+           0.5 * ((bits & bn_stencil_face_cells[direction][1]) != 0);
 }
 
 double bn_stencil_entry(const bn_stencil *s, unsigned bits, int direction)
@@ -36,14 +37,15 @@ double bn_stencil_coupling(const bn_stencil *s, unsigned bits, int direction, ui
         return k * bn_stencil_face(bits, direction);
     const int across = direction / 2;
     const uint32_t along = across ? i : j;
-    const double low = bits & beside[direction][0] ? width(s, !across, along, 0) : 0,
-                 high = bits & beside[direction][1] ? width(s, !across, along, 1) : 0;
+    const double low = bits & bn_stencil_face_cells[direction][0] ? width(s, !across, along, 0) : 0,
+                 high = bits & bn_stencil_face_cells[direction][1] ? width(s, !across, along, 1) : 0;
     return k * (0.5 * (low + high) / width(s, across, across ? j : i, direction % 2));
 }
 
-void bn_stencil_axes(const bn_stencil *s, double *out)
+double *bn_stencil_axes(const bn_stencil *s)
 {
-    for (int dim = 0; dim < 2; dim++) {
+    double *axes = malloc(bn_stencil_axes_count(s) * sizeof *axes), *out = axes;
+    for (int dim = 0; axes && dim < 2; dim++) {
         const uint32_t n = dim ? s->ny : s->nx;
         for (uint32_t m = 0; m <= n; m++) {
             const double below = width(s, dim, m, 0);
@@ -53,6 +55,7 @@ void bn_stencil_axes(const bn_stencil *s, double *out)
         }
         out += 3 * ((size_t)n + 1);
     }
+    return axes;
 }
 
 void bn_stencil_diagonals(const bn_stencil *s, double out[BN_DIAGONALS])

@@ -39,6 +39,9 @@ enum { BN_DIAGONALS = 32 };
  * `mass` alone, as number 15. */
 void bn_stencil_diagonals(const bn_stencil *, double out[BN_DIAGONALS]);
 
+/* The two cells beside the face towards each direction. */
+extern const unsigned bn_stencil_face_cells[4][2];
+
 /* Sum of the halves of a node's four faces; direction 0 west, 1 east, 2 south, 3 north. */
 double bn_stencil_face(unsigned bits, int direction);
 
@@ -50,7 +53,8 @@ double bn_stencil_coupling(const bn_stencil *, unsigned bits, int direction, uin
 
 /* `axes` of kernels/lib/stencil.h for a stretched grid. */
 static inline size_t bn_stencil_axes_count(const bn_stencil *s) { return 3 * ((size_t)s->nx + s->ny + 2); }
-void bn_stencil_axes(const bn_stencil *, double *out);
+/* To be freed; NULL: no memory. */
+double *bn_stencil_axes(const bn_stencil *);
 
 /* Bits of all nodes from what is an unknown and what belongs to the domain: `unknown` nx * ny, `cell` (nx - 1) * (ny -
  * 1), both x fastest. */

@@ -30,12 +30,9 @@ static inline bn_spacings_at bn_spacings(const real *axes, size_t nx, size_t ny,
 
 static inline real bn_stretched_face(const bn_spacings_at *h, real k, unsigned bits, int direction)
 {
-    static const unsigned beside[4][2] = {
-        { BN_CELL_SW, BN_CELL_NW }, { BN_CELL_SE, BN_CELL_NE }, { BN_CELL_SW, BN_CELL_SE }, { BN_CELL_NW, BN_CELL_NE }
-    };
+    const unsigned *cells = bn_stencil_face_cells[direction];
     const int across = direction / 2;
-    const real low = bits & beside[direction][0] ? h->width[!across][0] : 0,
-               high = bits & beside[direction][1] ? h->width[!across][1] : 0;
+    const real low = bits & cells[0] ? h->width[!across][0] : 0, high = bits & cells[1] ? h->width[!across][1] : 0;
     return k * (REAL(0.5) * (low + high) * h->per_width[across][direction % 2]);
 }
 

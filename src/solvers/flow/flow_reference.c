@@ -223,13 +223,12 @@ static bn_status set_spacings(bn_sim *sim, const flow *s, reference *r)
 {
     const bn_stencil *stencil = &s->systems.desc[FLOW_PSI].stencil;
     const size_t count = bn_stencil_axes_count(stencil);
-    double *wide = malloc(count * sizeof *wide);
+    double *wide = bn_stencil_axes(stencil);
     r->spacings = malloc(count * sizeof *r->spacings);
     if (!wide || !r->spacings) {
         free(wide);
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the spacings of a grid");
     }
-    bn_stencil_axes(stencil, wide);
     bn_round_constants(wide, count, r->spacings);
     free(wide);
     return BN_OK;
