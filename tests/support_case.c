@@ -77,6 +77,20 @@ void end_run(run *r)
     bn_case_destroy(&r->config);
 }
 
+double difference(const run *a, const run *b, const char *name)
+{
+    size_t count;
+    double *x = field(a, name, &count), *y = field(b, name, NULL), worst = 0, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        ck_assert(isfinite(x[i]) && isfinite(y[i]));
+        worst = fmax(worst, fabs(x[i] - y[i]));
+        most = fmax(most, fabs(y[i]));
+    }
+    free(x);
+    free(y);
+    return worst / most;
+}
+
 void same_fields(const run *a, const run *b, const char *const *names, int fields, const char *what)
 {
     for (int f = 0; f < fields; f++) {

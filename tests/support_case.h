@@ -45,6 +45,9 @@ const bn_sim_field_info *field_info(const run *, const char *name);
  * these values; may be NULL. */
 double *field(const run *, const char *name, size_t *count);
 
+/* The largest difference of a field between two runs of numbers, over its largest value. */
+double difference(const run *, const run *, const char *name);
+
 /* Both runs have the same bits in so many fields; `what` says which runs they are. */
 void same_fields(const run *, const run *, const char *const *names, int count, const char *what);
 

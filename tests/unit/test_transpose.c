@@ -28,6 +28,20 @@ static bn_domain_desc grid(int boxes)
                              .device = device };
 }
 
+/* A domain on so many devices, of which `desc` gets the first, and its grid turned. */
+typedef struct pair {
+    bn_domain *domain, *turned;
+} pair;
+static pair new_pair(int devices, bn_domain_desc *desc, uint32_t chunk, uint32_t chunks)
+{
+    open_device(devices, true);
+    desc->device = device;
+    pair p = { .domain = new_domain(desc) };
+    OK(bn_domain_transposed(p.domain, chunk, chunks, &p.turned));
+    (void)keep_domain(p.turned);
+    return p;
+}
+
 /* Kernels of a domain store in a field of the other. */
 #define TURNED(probe, from, to, far) \
     BN_RUN(probe, BN_READ(from, 0), BN_WRITE_TRANSPOSED(to), BN_SIZES(bn_field_domain(to)), BN_I32V(far))
@@ -40,13 +54,10 @@ static void there_and_back(int devices, int boxes, const size_t group[3], uint32
 {
     enum { TIMES = 5 };
     static int32_t numbers[WIDE * HIGH];
-    open_device(devices, true);
     bn_domain_desc desc = grid(boxes);
-    bn_domain *turned;
     memcpy(desc.work_group, group, sizeof desc.work_group);
-    bn_domain *domain = new_domain(&desc);
-    OK(bn_domain_transposed(domain, chunk, chunks, &turned));
-    (void)keep_domain(turned);
+    const pair p = new_pair(devices, &desc, chunk, chunks);
+    bn_domain *domain = p.domain, *turned = p.turned;
     ck_assert_uint_eq(bn_domain_boxes(turned), (size_t)boxes);
     const bn_grid *g = bn_domain_grid(turned);
     ck_assert(g->n[0] == HIGH && g->n[1] == WIDE && g->h[0] == 0.5 && g->origin[1] == 3);
@@ -113,12 +124,9 @@ START_TEST(elements_of_any_size)
     static float pairs[2 * WIDE * HIGH];
     static double values[2 * WIDE * HIGH];
     static int32_t numbers[WIDE * HIGH];
-    open_device(2, true);
-    const bn_domain_desc desc = grid(2);
-    bn_domain *turned;
-    bn_domain *domain = new_domain(&desc);
-    OK(bn_domain_transposed(domain, 4, 3, &turned));
-    (void)keep_domain(turned);
+    bn_domain_desc desc = grid(2);
+    const pair p = new_pair(2, &desc, 4, 3);
+    bn_domain *domain = p.domain, *turned = p.turned;
     bn_field *a = new_field(domain, "a", BN_T_I32, 1);
     bn_field *b = new_field(turned, "b", BN_T_I32, 1);
     bn_field *c = new_field(domain, "c", BN_T_REAL2, 1);
@@ -156,12 +164,8 @@ static bn_status name_places(void *user, uint32_t first, uint32_t count, double 
 START_TEST(rows_of_overlapping_boxes)
 {
     static double values[WIDE * HIGH];
-    open_device(3, true);
-    const bn_domain_desc desc = grid(3);
-    bn_domain *turned;
-    bn_domain *domain = new_domain(&desc);
-    OK(bn_domain_transposed(domain, 8, 1, &turned));
-    (void)keep_domain(turned);
+    bn_domain_desc desc = grid(3);
+    bn_domain *turned = new_pair(3, &desc, 8, 1).turned;
     bn_region whole = bn_domain_whole(turned);
     bn_field *f = new_field(turned, "places", BN_T_REAL, 1);
     OK(bn_field_row_bands(&(const bn_row_band){ f, false, true }, 1, false, name_places, &whole));
@@ -174,12 +178,9 @@ END_TEST
 
 START_TEST(what_cannot_be_turned_is_refused)
 {
-    open_device(1, true);
     bn_domain_desc desc = grid(2);
-    bn_domain *turned, *none;
-    bn_domain *domain = new_domain(&desc);
-    OK(bn_domain_transposed(domain, 1, 1, &turned));
-    (void)keep_domain(turned);
+    const pair p = new_pair(1, &desc, 1, 1);
+    bn_domain *domain = p.domain, *turned = p.turned, *none;
     desc.boxes = 1;
     bn_domain *other = new_domain(&desc);
     bn_field *a = new_field(domain, "a", BN_T_I32, 1);

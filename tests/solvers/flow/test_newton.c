@@ -10,21 +10,6 @@ static const char cavity_case[] =
     "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [33, 33]\n[fluid]\nviscosity = 0.01\n"
     "[solver]\nsteady = \"newton\"\nsteady_tolerance = 1e-10\n[stop]\nsteps = 100\n";
 
-/* The largest difference of a field between two runs, over its largest value. */
-static double difference(const run *a, const run *b, const char *name)
-{
-    size_t count;
-    double *x = field(a, name, &count), *y = field(b, name, NULL), worst = 0, most = 0;
-    for (size_t i = 0; i < count; i++) {
-        ck_assert(isfinite(x[i]) && isfinite(y[i]));
-        worst = fmax(worst, fabs(x[i] - y[i]));
-        most = fmax(most, fabs(y[i]));
-    }
-    free(x);
-    free(y);
-    return worst / most;
-}
-
 /* Newton's method on the same equations, programmed apart from this one (test_flow_properties.c): nine digits. */
 START_TEST(cavity_is_the_steady_state_of_the_scheme)
 {

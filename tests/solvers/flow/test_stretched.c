@@ -95,20 +95,6 @@ START_TEST(heat_of_an_insulated_box_is_kept)
 }
 END_TEST
 
-/* The largest difference of a field between two runs, over its largest value. */
-static double difference(const run *a, const run *b, const char *name)
-{
-    size_t count;
-    double *x = field(a, name, &count), *y = field(b, name, NULL), worst = 0, most = 0;
-    for (size_t i = 0; i < count; i++) {
-        worst = fmax(worst, fabs(x[i] - y[i]));
-        most = fmax(most, fabs(y[i]));
-    }
-    free(x);
-    free(y);
-    return worst / most;
-}
-
 /* A channel with an outflow, whose psi is solved for by iterations beside the direct vorticity. */
 START_TEST(both_ways_lead_to_one_steady_state)
 {
