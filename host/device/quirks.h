@@ -20,6 +20,8 @@ typedef struct bn_quirks {
     double loop_limit; /* most iterations of all loops together that a work-item does in a launch; 0: any number */
     bool side_by_side; /* a launch's work-groups run together as long as they fit, so that they may wait for each other
                         */
+    const char *channels; /* environment variable with the number of hardware queues of a context, each of which takes
+                           * time; NULL: there is none */
     size_t preferred_work_group; /* work-items for kernels per cell; 0: ask the kernel */
 } bn_quirks;
 

@@ -169,8 +169,7 @@ bn_status bn_child_ask(bn_context *ctx, const volatile sig_atomic_t *stop, bn_ch
 
 bool bn_child_answered(bn_child *c)
 {
-    char byte;
-    return c->socket >= 0 && recv(c->socket, &byte, 1, MSG_DONTWAIT) == 1;
+    return c->socket >= 0 && recv(c->socket, &c->answer, 1, MSG_DONTWAIT) == 1;
 }
 
 bool bn_child_send(bn_child *c, const void *message, size_t bytes) { return send_all(c->socket, message, bytes); }

@@ -19,6 +19,7 @@ typedef struct bn_child {
     bool running;     /* else `end` and `code` tell how it ended */
     bn_child_end end; /* HUNG: it was killed */
     int code;         /* exit code, or the signal that ended it */
+    char answer;      /* the last byte that came as an answer (bn_child_answered) */
     char *said;       /* its output up to now, NUL-terminated; at most 1 MiB is kept */
     size_t bytes;
 } bn_child;

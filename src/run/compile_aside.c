@@ -10,8 +10,10 @@
 #include <string.h>
 
 /* What a child is sent: sizes with the NUL, then name, options and text one behind the other; sizes of zero: go on. It
- * answers with a byte when it can begin and after each program. Before, a byte lets it open the device. */
+ * answers with a byte when it can begin and after each program, and another one when its test has passed. Before, a
+ * byte lets it open the device. */
 enum { NAME, OPTIONS, TEXT, PARTS, BYTES_MOST = 1 << 24 };
+static const char ready_byte = 'r', passed_byte = 'p';
 
 /* On an H200 a child's start takes the driver 0.13 s, one after the other; what a text has beyond the headers that all
  * begin with (reduce has little else) takes about 15 us a character; a direct solver, whose points are unrolled, takes
@@ -167,8 +169,8 @@ void bn_aside_compile(bn_aside *a, bn_child *children, size_t count, size_t user
             idle[i] = (idle[i] || answered) && !told[i];
         }
         if (left(a, BEGUN, false) == 0 && opened >= users) { /* no others are needed */
-            untold -= count - opened;
-            count = opened;
+            for (untold -= count - opened; count > opened; count--)
+                bn_child_kill(&children[count - 1]);
         }
         for (size_t i = 0; i < opened; i++) {
             const bool go = i < users ? left(a, ENDED, true) == 0 : left(a, BEGUN, false) == 0;
@@ -191,6 +193,18 @@ void bn_aside_release(bn_aside *a)
     *a = (bn_aside){ .ctx = a->ctx };
 }
 
+bool bn_aside_passed(bn_child *c)
+{
+    while (c->answer != passed_byte && bn_child_answered(c))
+        continue;
+    return c->answer == passed_byte;
+}
+
+bn_status bn_aside_pass(bn_context *ctx)
+{
+    return bn_child_answer(&passed_byte, 1) ? BN_OK : bn_fail(ctx, BN_USAGE, "nobody hears that the self-test has passed");
+}
+
 bn_status bn_aside_wait(bn_context *ctx)
 {
     char may;
@@ -201,7 +215,7 @@ bn_status bn_aside_serve(bn_device *device, bn_context *ctx)
 {
     size_t bytes[PARTS];
     for (;;) {
-        if (!bn_child_answer("", 1) || !bn_child_hear(bytes, sizeof bytes))
+        if (!bn_child_answer(&ready_byte, 1) || !bn_child_hear(bytes, sizeof bytes))
             return bn_fail(ctx, BN_USAGE, "the self-test was not told to begin");
         size_t all = 0;
         for (int i = 0; i < PARTS; i++)

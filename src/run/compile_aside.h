@@ -26,12 +26,16 @@ size_t bn_aside_children(const bn_aside *, size_t least, size_t most);
 /* Hands the programs out to children that run bn_aside_serve and were started with a socket, for at most `seconds`; how
  * that ends does not matter. They open the device one after the other, as long as there is something to do: the driver
  * lets only one do so at a time, and all would be late together. The first `users` of them are told to go on as soon as
- * the first programs are there, the others when nothing is left to begin. */
+ * the first programs are there, the others when nothing is left to begin; those that were not needed are killed. */
 void bn_aside_compile(bn_aside *, bn_child *, size_t count, size_t users, double seconds);
 void bn_aside_release(bn_aside *);
+/* Whether a child has said that its test has passed; it may still run, until it has closed the device. */
+bool bn_aside_passed(bn_child *);
 /* The child's half: waits until it may open the device; compiles what comes on its standard input, until it is told to
  * go on. */
 BN_CHECKED bn_status bn_aside_wait(bn_context *);
 BN_CHECKED bn_status bn_aside_serve(bn_device *, bn_context *);
+/* Says that the test has passed. */
+BN_CHECKED bn_status bn_aside_pass(bn_context *);
 
 #endif

@@ -36,6 +36,7 @@ typedef struct run {
     bn_watching watching;                  /* the caller of bn_run */
     bool stepping;                         /* everything was ready for the first step */
     bn_sim_desc sim_desc;
+    bn_selftest_closing closing; /* of the self-test, while the run goes on */
     double looked; /* [s] of the last check for the file STOP */
     char *out;
 } run;
@@ -100,7 +101,7 @@ static bn_status test_device(void *user, const bn_plan *plan)
     bn_summary *s = &r->summary;
     bn_selftest_outcome outcome = BN_SELFTEST_SKIPPED;
     bn_status st = BN_OK;
-    const bn_selftest_run wanted = { plan, r->config, &r->sim_desc };
+    const bn_selftest_run wanted = { plan, r->config, &r->sim_desc, &r->closing };
     const double start = bn_seconds_now();
     for (size_t i = 0; r->desc->program && st == BN_OK && i < bn_device_local_count(r->device); i++)
         st = bn_selftest_ensure(ctx, bn_device_local(r->device, i), bn_case_solver(r->config),
@@ -481,6 +482,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
     bn_sim_destroy(&r.sim);
     if (!desc->library)
         bn_device_close(&r.device);
+    bn_selftest_close(ctx, &r.closing);
     free(r.out);
     return st;
 }

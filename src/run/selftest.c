@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BN_SELFTEST_SECONDS = 300, BN_SELFTEST_CASES = 64 };
+enum { BN_SELFTEST_SECONDS = 300, BN_CLOSING_SECONDS = 30, BN_SELFTEST_CASES = 64 };
 static const double points_set_up_twice = 4e6;
 
 /* Cases of a solver, as long as the program; with paths where it is kept that they have passed. */
@@ -89,8 +89,12 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
     if (cases.count == 0)
         return bn_fail(ctx, BN_USAGE, "solver %s has no self-test", solver);
     bn_context_share_machine(ctx, (int)part.index, (int)part.count);
-    if (part.serves)
+    if (part.serves) {
+        const bn_device_info *all;
+        size_t count;
+        BN_TRY(bn_devices(ctx, &all, &count)); /* while others open theirs */
         BN_TRY(bn_aside_wait(ctx));
+    }
     BN_GO(bn_device_open(ctx, selector, false, &device));
     if (part.serves)
         BN_GO(bn_aside_serve(device, ctx));
@@ -100,6 +104,8 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
         if (now != BN_OK && !(watch && now == BN_MISMATCH))
             break;
     }
+    if (part.serves && st == BN_OK)
+        st = bn_aside_pass(ctx);
 out:
     bn_device_close(&device);
     return st;
@@ -276,22 +282,61 @@ static void remember(bn_context *ctx, const char *path, const bn_device_info *in
     bn_context_destroy(&own);
 }
 
-static bool has_passed(const bn_child *c) { return !c->running && c->end == BN_CHILD_EXITED && c->code == 0; }
+static bool has_passed(bn_child *c)
+{
+    return bn_aside_passed(c) || (!c->running && c->end == BN_CHILD_EXITED && c->code == 0);
+}
 
-/* Waits for all children, at most BN_SELFTEST_SECONDS. The number of the first one that did not pass, or `count`. */
+/* Waits until all have passed, at most BN_SELFTEST_SECONDS. The number of the first one that did not pass, or `count`. */
 static size_t wait_for_children(bn_child *children, size_t count)
 {
     const double start = bn_seconds_now();
-    for (size_t running = count; running > 0;) {
-        running = bn_child_poll(children, count);
+    for (size_t waiting = count; waiting > 0;) {
+        (void)bn_child_poll(children, count);
+        waiting = 0;
         for (size_t i = 0; i < count; i++) {
-            if (bn_seconds_now() - start > BN_SELFTEST_SECONDS)
+            const bool passed = has_passed(&children[i]);
+            if (!passed && bn_seconds_now() - start > BN_SELFTEST_SECONDS)
                 bn_child_kill(&children[i]);
-            if (!children[i].running && !has_passed(&children[i]))
+            if (!passed && !children[i].running)
                 return i;
+            waiting += !passed;
         }
     }
     return count;
+}
+
+/* Moves children that still run to those that close the device; where there is no memory they stay. */
+static void move_running(bn_selftest_closing *to, bn_child *children, size_t count)
+{
+    bn_child *all = realloc(to->children, (to->count + count) * sizeof *all);
+    if (!all)
+        return;
+    to->children = all;
+    for (size_t i = 0; i < count; i++)
+        if (children[i].running) {
+            all[to->count++] = children[i];
+            children[i] = (bn_child){ .socket = -1, .output = -1 };
+        }
+}
+
+void bn_selftest_close(bn_context *ctx, bn_selftest_closing *c)
+{
+    const double start = bn_seconds_now();
+    while (c->count > 0 && bn_child_poll(c->children, c->count) > 0 && bn_seconds_now() - start < BN_CLOSING_SECONDS)
+        continue;
+    for (size_t i = 0; i < c->count; i++) {
+        bn_child *child = &c->children[i];
+        char how[64];
+        bn_child_kill(child);
+        bn_child_end_text(child, how);
+        if (child->end != BN_CHILD_EXITED)
+            bn_log(ctx, BN_LOG_WARNING, "a process of the self-test that had done its part %s as it closed the device%s%.4000s",
+                   how, child->said[0] ? ": " : "", child->said);
+        bn_child_release(child);
+    }
+    free(c->children);
+    *c = (bn_selftest_closing){ .count = 0 };
 }
 
 /* Tells how the child failed. */
@@ -376,6 +421,8 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
         st = BN_OK;
     } else if (st == BN_OK && known)
         remember(ctx, known, info, solver, "compiled");
+    if (st == BN_OK && ahead && run->closing)
+        move_running(run->closing, children, count);
 out:
     for (size_t i = 0; children && i < count; i++)
         bn_child_release(&children[i]);

@@ -34,17 +34,30 @@ typedef struct bn_selftest_watch {
 BN_CHECKED bn_status bn_selftest_here(bn_context *, const char *solver, const char *selector, bool double_precision,
                                       bn_selftest_part, const bn_selftest_watch *);
 
+/* Child processes that have done their part and still close the device, for which a driver takes its time. Zeroed
+ * memory is none. */
+typedef struct bn_selftest_closing {
+    struct bn_child *children;
+    size_t count;
+} bn_selftest_closing;
+
+/* Waits for their end; one that takes longer than seconds is stopped, with a warning, which also tells of one that
+ * crashed. */
+void bn_selftest_close(bn_context *, bn_selftest_closing *);
+
 /* A run that wants the device. */
 typedef struct bn_selftest_run {
     const bn_plan *plan;
     bn_case *config;
-    const bn_sim_desc *sim; /* with the device open */
+    const bn_sim_desc *sim;       /* with the device open */
+    bn_selftest_closing *closing; /* gets children that need not be waited for until the run ends */
 } bn_selftest_run;
 
 /* Makes sure that the device has passed, in the cases that have what the run needs (bn_plan_needs);
  * run NULL: in all cases. Where programs can be compiled ahead (run/compile_aside.h), those of the test and, unless its
  * grid is so large that setting it up twice would take longer, of the run are. `program`: path of the binary; child
- * processes run its hidden command `self-test`, a part of the cases each. BN_MISMATCH: the answer was wrong; BN_DEVICE:
+ * processes run its hidden command `self-test`, a part of the cases each. After a success those that still close the
+ * device are in run->closing. BN_MISMATCH: the answer was wrong; BN_DEVICE:
  * there is none, a child crashed (over a compiler that aborts, say), hung, or could not compute. */
 BN_CHECKED bn_status bn_selftest_ensure(bn_context *, const bn_device_info *, const char *solver, bool double_precision,
                                         const bn_selftest_run *run, const char *program, bn_selftest_outcome *outcome);
