@@ -46,6 +46,9 @@ BN_CHECKED bn_status bn_program_build_any_size(bn_domain *, const bn_domain *wid
                                                const bn_define *, size_t count, bn_program **out);
 void bn_program_destroy(bn_program **);
 
+/* Whether programs are compiled by several processes at once, so that two short ones come sooner than a long one. */
+bool bn_compiles_aside(const bn_device *);
+
 /* Whether kernels are built for a CPU there (IS_CPU of kernels/lib/index.h). */
 bool bn_runs_cpu_kernels(const bn_device *);
 

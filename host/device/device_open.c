@@ -17,18 +17,6 @@
  */
 enum { BN_SHARE_CONTEXT = 2 };
 
-/* A context in which all goes through one queue needs no more of the hardware's, unless the user says otherwise. */
-static cl_context create_context(const bn_device *d, const cl_context_properties *properties, const cl_device_id *ids,
-                                 cl_uint count, bool one_queue, cl_int *status)
-{
-    const char *name = d->quirks.channels;
-    const bool set = one_queue && name && !getenv(name) && setenv(name, "1", 0) == 0;
-    cl_context cl = clCreateContext(properties, count, ids, NULL, NULL, status);
-    if (set)
-        (void)unsetenv(name); /* of a name that is right it does not fail */
-    return cl;
-}
-
 static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t index, bool profile,
                           const bn_device *first, const size_t *indices, size_t count, bn_device **out)
 {
@@ -45,7 +33,6 @@ static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t in
                       .platform = entry->platform,
                       .id = entry->id,
                       .profile = profile };
-    const size_t queue_count = count > 1 || ctx->comm.ranks > 1 ? 3 : 1;
     const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)entry->platform, 0 };
     const cl_device_id ids[] = { d->id, list->entry[indices[count - 1]].id };
     const bool both = count == BN_SHARE_CONTEXT && ids[0] != ids[1] &&
@@ -54,14 +41,14 @@ static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t in
         clRetainContext(first->cl) == CL_SUCCESS)
         d->cl = first->cl;
     else
-        d->cl = create_context(d, properties, ids, both && !first ? 2 : 1, queue_count == 1, &status);
+        d->cl = clCreateContext(properties, both && !first ? 2 : 1, ids, NULL, NULL, &status);
     if (status != CL_SUCCESS) {
         d->cl = NULL;
         st = bn_cl_fail(d, status, "clCreateContext", NULL);
         goto out;
     }
     cl_command_queue *const queues[] = { &d->queue, &d->outgoing, &d->incoming };
-    for (size_t i = 0; i < queue_count; i++) {
+    for (size_t i = 0; i < (count > 1 || ctx->comm.ranks > 1 ? 3u : 1u); i++) {
         *queues[i] = clCreateCommandQueue(d->cl, d->id, profile && i == 0 ? CL_QUEUE_PROFILING_ENABLE : 0, &status);
         if (status != CL_SUCCESS) {
             *queues[i] = NULL;

@@ -145,16 +145,29 @@ bool bn_devices_alike(const bn_device_info *a, const bn_device_info *b)
     return strcmp(a->name, b->name) == 0 && strcmp(a->platform, b->platform) == 0;
 }
 
+/* What was asked for, here or in the environment. */
+static const char *asked_for(const char *selector)
+{
+    if (!selector || !selector[0])
+        selector = getenv("BINNACLE_DEVICE");
+    return selector && selector[0] ? selector : "auto";
+}
+
+void bn_devices_expect(const bn_context *ctx, const char *selector)
+{
+    selector = asked_for(selector);
+    const bool several = strchr(selector, ',') || same_word(selector, "all") || same_word(selector, "gpu");
+    if (!several && ctx->comm.ranks == 1)
+        bn_quirks_one_queue();
+}
+
 bn_status bn_device_select(bn_context *ctx, const char *selector, size_t *indices, size_t room, size_t *count,
                            const char **reason)
 {
     const bn_device_list *list;
     const char *why = "";
     *count = 0;
-    if (!selector || !selector[0])
-        selector = getenv("BINNACLE_DEVICE");
-    if (!selector || !selector[0])
-        selector = "auto";
+    selector = asked_for(selector);
     BN_TRY(bn_device_list_get(ctx, &list));
     if (same_word(selector, "all")) {
         why = "all were asked for";

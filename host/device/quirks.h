@@ -20,13 +20,15 @@ typedef struct bn_quirks {
     double loop_limit; /* most iterations of all loops together that a work-item does in a launch; 0: any number */
     bool side_by_side; /* a launch's work-groups run together as long as they fit, so that they may wait for each other
                         */
-    const char *channels; /* environment variable with the number of hardware queues of a context, each of which takes
-                           * time; NULL: there is none */
     size_t preferred_work_group; /* work-items for kernels per cell; 0: ask the kernel */
 } bn_quirks;
 
 /* The quirks of a device, from its platform's and its own description. `least_sub_group`: the smallest number of
  * work-items that its compiler can let run together, 0 where the device does not say. */
 bn_quirks bn_quirks_find(const bn_device_info *, size_t least_sub_group);
+
+/* Lets drivers that listen to an environment variable prepare contexts for a single queue, unless the user's
+ * environment says otherwise. Before they are loaded; children inherit it. */
+void bn_quirks_one_queue(void);
 
 #endif

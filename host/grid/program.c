@@ -103,9 +103,11 @@ static bn_status all_defines(bn_domain *d, const bn_domain *widest, const bn_box
     return BN_OK;
 }
 
+bool bn_compiles_aside(const bn_device *d) { return d->quirks.parallel_builds && d->group_size == 1; }
+
 bool bn_device_list_programs(bn_device *d, const bn_program_list *list)
 {
-    const bool can = d->quirks.parallel_builds && d->group_size == 1;
+    const bool can = bn_compiles_aside(d);
     d->listing = can ? list : NULL;
     return can;
 }

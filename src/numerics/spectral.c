@@ -4,11 +4,12 @@
 #include "numerics/spectral_plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { TWIDDLE, LOAD, PICK, LOAD_BACK, PICK_BACK, CHIRP, SPECTRUM, EIGENVALUE, FORWARD, BACK, TABLES };
 
 struct bn_spectral {
-    bn_program *program;
+    bn_program *program, *program_of_columns; /* of all kernels, or of two one each */
     bn_kernel *rows, *columns;
     bn_device_array *table[2][TABLES], *eigenvalue_second[2];
     bn_field *work, *work_second, *plus;
@@ -33,6 +34,7 @@ static const bn_kernel_desc dense_columns_kernel = { "spectral_dense_columns",
  * larger ones of longer lines on a compute unit in place of two. */
 enum { REGISTERS = 96, REGISTERS_OF_LONG_LINES = 80 };
 enum { VECTOR = 64 }; /* bytes */
+enum { DEFINES_MOST = 23 };
 
 /* Work-items for a line: eight points each, and a warp for those that are folded once more (0: the default). */
 static size_t items(const bn_spectral_axis *a)
@@ -125,6 +127,22 @@ static bn_status create_dense(bn_domain *domain, const bn_spectral_plan *plan, c
     return BN_OK;
 }
 
+/* Rows and columns take a compiler alike long. */
+static bn_status build_programs(bn_domain *domain, const char *file, const bn_define *defines, size_t count,
+                                bn_spectral *s)
+{
+    bn_define all[DEFINES_MOST + 1];
+    const bool apart = bn_compiles_aside(bn_domain_device(domain));
+    memcpy(all, defines, count * sizeof *all);
+    all[count] = (bn_define){ .name = columns_kernel.name, .kind = BN_DEF_LEFT_OUT };
+    BN_TRY(bn_program_build(domain, file, all, count + apart, &s->program));
+    all[count].name = rows_kernel.name;
+    if (apart)
+        BN_TRY(bn_program_build(domain, file, all, count + 1, &s->program_of_columns));
+    BN_TRY(bn_kernel_find(s->program, &rows_kernel, &s->rows));
+    return bn_kernel_find(apart ? s->program_of_columns : s->program, &columns_kernel, &s->columns);
+}
+
 bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_field *work,
                              const bn_spectral_second *second, bn_spectral **out)
 {
@@ -155,7 +173,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         BN_GO(create_second(domain, second, s));
     const bn_place place = bn_domain_place(s->transposed_domain);
     const bool lines = takes_lines(bn_domain_device(domain), &plan);
-    const bn_define defines[] = {
+    const bn_define defines[DEFINES_MOST] = {
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = second && second->plus },
         { .name = "TRANSPOSED_FIRST", .kind = BN_DEF_INT, .u.i = place.first },
@@ -180,10 +198,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "TWICE_LOW_Y", .kind = BN_DEF_INT, .u.i = y->low_free },
         { .name = "TWICE_HIGH_Y", .kind = BN_DEF_INT, .u.i = y->high_free },
     };
-    BN_GO(bn_program_build(domain, lines ? "spectral_lines" : "transform+spectral", defines,
-                           sizeof defines / sizeof *defines, &s->program));
-    BN_GO(bn_kernel_find(s->program, &rows_kernel, &s->rows));
-    BN_GO(bn_kernel_find(s->program, &columns_kernel, &s->columns));
+    BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+spectral", defines,
+                         sizeof defines / sizeof *defines, s));
     bn_kernel_items(s->rows, items(x));
     bn_kernel_items(s->columns, items(y));
     BN_GO(create_tables(domain, x, s->table[0]));
@@ -206,6 +222,7 @@ void bn_spectral_destroy(bn_spectral **solver)
         bn_device_array_destroy(&(*solver)->eigenvalue_second[d]);
     }
     bn_program_destroy(&(*solver)->program);
+    bn_program_destroy(&(*solver)->program_of_columns);
     bn_field_destroy(&(*solver)->transposed);
     bn_field_destroy(&(*solver)->transposed_second);
     bn_field_destroy(&(*solver)->dense);

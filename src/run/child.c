@@ -167,10 +167,7 @@ bn_status bn_child_ask(bn_context *ctx, const volatile sig_atomic_t *stop, bn_ch
     return *stop ? bn_fail(ctx, BN_INTERRUPTED, "interrupted") : BN_OK;
 }
 
-bool bn_child_answered(bn_child *c)
-{
-    return c->socket >= 0 && recv(c->socket, &c->answer, 1, MSG_DONTWAIT) == 1;
-}
+bool bn_child_answered(bn_child *c) { return c->socket >= 0 && recv(c->socket, &c->answer, 1, MSG_DONTWAIT) == 1; }
 
 bool bn_child_send(bn_child *c, const void *message, size_t bytes) { return send_all(c->socket, message, bytes); }
 

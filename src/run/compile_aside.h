@@ -6,7 +6,7 @@
 #include "run/child.h"
 #include "sim/sim_parts.h"
 
-/* Programs to compile, those that are wanted first in front. Zeroed memory with the context is none. */
+/* Programs to compile, in the order in which they are begun. Zeroed memory with the context is none. */
 typedef struct bn_aside_program bn_aside_program;
 typedef struct bn_aside {
     bn_context *ctx;
@@ -26,7 +26,8 @@ size_t bn_aside_children(const bn_aside *, size_t least, size_t most);
 /* Hands the programs out to children that run bn_aside_serve and were started with a socket, for at most `seconds`; how
  * that ends does not matter. They open the device one after the other, as long as there is something to do: the driver
  * lets only one do so at a time, and all would be late together. The first `users` of them are told to go on as soon as
- * the first programs are there, the others when nothing is left to begin; those that were not needed are killed. */
+ * the first programs are there, and compile no others where there are more children, the others when nothing is left to
+ * begin; those that were not needed are killed. */
 void bn_aside_compile(bn_aside *, bn_child *, size_t count, size_t users, double seconds);
 void bn_aside_release(bn_aside *);
 /* Whether a child has said that its test has passed; it may still run, until it has closed the device. */

@@ -2,6 +2,7 @@
  * whatever happens afterwards, what was written stays, and the summary reports how the run ended. */
 #include "run/run.h"
 
+#include "api/device.h"
 #include "io/csv_read.h"
 #include "output/output.h"
 #include "output/trace.h"
@@ -37,7 +38,7 @@ typedef struct run {
     bool stepping;                         /* everything was ready for the first step */
     bn_sim_desc sim_desc;
     bn_selftest_closing closing; /* of the self-test, while the run goes on */
-    double looked; /* [s] of the last check for the file STOP */
+    double looked;               /* [s] of the last check for the file STOP */
     char *out;
 } run;
 
@@ -82,6 +83,7 @@ static bn_status open_device(run *r)
         r->device = r->desc->library->sim.device;
         s->selected_because = "opened by the caller";
     } else {
+        bn_devices_expect(ctx, r->desc->device);
         BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
         BN_TRY(bn_device_open(ctx, r->desc->device, r->desc->profile, &r->device));
     }

@@ -2,6 +2,7 @@
  * data/cases/NAME/selftest*.toml that travel inside the program; device and reference must agree in every bit, or
  * within the solver's tolerance. */
 #include "run/selftest.h"
+#include "api/device.h"
 #include "api/ranks.h"
 
 #include "api/embedded_files.h"
@@ -92,6 +93,7 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
     if (part.serves) {
         const bn_device_info *all;
         size_t count;
+        bn_devices_expect(ctx, selector);
         BN_TRY(bn_devices(ctx, &all, &count)); /* while others open theirs */
         BN_TRY(bn_aside_wait(ctx));
     }
@@ -287,7 +289,8 @@ static bool has_passed(bn_child *c)
     return bn_aside_passed(c) || (!c->running && c->end == BN_CHILD_EXITED && c->code == 0);
 }
 
-/* Waits until all have passed, at most BN_SELFTEST_SECONDS. The number of the first one that did not pass, or `count`. */
+/* Waits until all have passed, at most BN_SELFTEST_SECONDS. The number of the first one that did not pass, or `count`.
+ */
 static size_t wait_for_children(bn_child *children, size_t count)
 {
     const double start = bn_seconds_now();
@@ -331,8 +334,9 @@ void bn_selftest_close(bn_context *ctx, bn_selftest_closing *c)
         bn_child_kill(child);
         bn_child_end_text(child, how);
         if (child->end != BN_CHILD_EXITED)
-            bn_log(ctx, BN_LOG_WARNING, "a process of the self-test that had done its part %s as it closed the device%s%.4000s",
-                   how, child->said[0] ? ": " : "", child->said);
+            bn_log(ctx, BN_LOG_WARNING,
+                   "a process of the self-test that had done its part %s as it closed the device%s%.4000s", how,
+                   child->said[0] ? ": " : "", child->said);
         bn_child_release(child);
     }
     free(c->children);
