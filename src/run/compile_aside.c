@@ -6,6 +6,7 @@
 #include "api/program.h"
 #include "output/progress.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,7 +146,49 @@ static bn_aside_program *begin_next(bn_aside *a, bn_child *c, bool first)
     return NULL;
 }
 
-void bn_aside_compile(bn_aside *a, bn_child *children, size_t count, size_t users, double seconds)
+/* A program that this process compiles in a thread. */
+typedef struct own_program {
+    bn_device *device;
+    bn_aside_program *program;
+    pthread_t thread;
+    bool started;
+    bn_status st;
+} own_program;
+
+static bn_status compile_parts(bn_device *device, const char *message, const size_t bytes[PARTS])
+{
+    return bn_program_compile(device, message, message + bytes[NAME] + bytes[OPTIONS], message + bytes[NAME]);
+}
+
+static void *compile_own(void *user)
+{
+    own_program *own = user;
+    own->st = compile_parts(own->device, own->program->message, own->program->bytes);
+    return NULL;
+}
+
+/* Nobody else is given the program. */
+static void begin_own(bn_aside *a, own_program *own)
+{
+    if (!own->device || a->count == 0)
+        return;
+    own->program = &a->programs[0];
+    own->started = pthread_create(&own->thread, NULL, compile_own, own) == 0;
+    if (own->started)
+        own->program->state = ENDED;
+}
+
+static void end_own(bn_aside *a, own_program *own)
+{
+    if (!own->started)
+        return;
+    (void)pthread_join(own->thread, NULL); /* fails only where there is no such thread */
+    if (own->st != BN_OK)                  /* fails again for the one who wants the program */
+        bn_error_clear(a->ctx);
+}
+
+/* Hands out programs until all are compiled that anybody has begun. */
+static void hand_out(bn_aside *a, bn_child *children, size_t count, size_t users, double seconds)
 {
     static const size_t go_on[PARTS];
     bn_aside_program *has[CHILDREN_MOST] = { NULL };
@@ -153,6 +196,9 @@ void bn_aside_compile(bn_aside *a, bn_child *children, size_t count, size_t user
     const double start = bn_seconds_now();
     size_t opened = 0, ready = 0; /* children that may open the device, that have done so or ended */
     for (size_t untold = count; (left(a, ENDED, false) > 0 || untold > 0) && bn_seconds_now() - start < seconds;) {
+        if (left(a, BEGUN, false) == 0 && opened >= users) /* no others are needed */
+            for (untold -= count - opened; count > opened; count--)
+                bn_child_kill(&children[count - 1]);
         if (opened < count && ready == opened)
             (void)bn_child_send(&children[opened++], "", 1);
         if (bn_child_poll(children, count) == 0)
@@ -169,10 +215,6 @@ void bn_aside_compile(bn_aside *a, bn_child *children, size_t count, size_t user
                 untold--, told[i] = true;
             idle[i] = (idle[i] || answered) && !told[i];
         }
-        if (left(a, BEGUN, false) == 0 && opened >= users) { /* no others are needed */
-            for (untold -= count - opened; count > opened; count--)
-                bn_child_kill(&children[count - 1]);
-        }
         for (size_t i = 0; i < opened; i++) {
             const bool go = i < users ? left(a, ENDED, true) == 0 : left(a, BEGUN, false) == 0;
             if (idle[i] && go) {
@@ -184,6 +226,14 @@ void bn_aside_compile(bn_aside *a, bn_child *children, size_t count, size_t user
             }
         }
     }
+}
+
+void bn_aside_compile(bn_aside *a, bn_child *children, size_t count, size_t users, double seconds, bn_device *own)
+{
+    own_program mine = { .device = own };
+    begin_own(a, &mine);
+    hand_out(a, children, count, users, seconds);
+    end_own(a, &mine);
 }
 
 void bn_aside_release(bn_aside *a)
@@ -229,8 +279,7 @@ bn_status bn_aside_serve(bn_device *device, bn_context *ctx)
         for (size_t i = 0, end = 0; i < PARTS && good; i++) {
             good = bytes[i] > 0 && bytes[i] < BYTES_MOST && message[(end += bytes[i]) - 1] == '\0';
         }
-        bn_status st = good ? bn_program_compile(device, message, message + bytes[NAME] + bytes[OPTIONS],
-                                                 message + bytes[NAME])
+        bn_status st = good ? compile_parts(device, message, bytes)
                             : bn_fail(ctx, BN_USAGE, "what came on standard input is no program");
         free(message);
         if (!good)

@@ -27,8 +27,9 @@ size_t bn_aside_children(const bn_aside *, size_t least, size_t most);
  * that ends does not matter. They open the device one after the other, as long as there is something to do: the driver
  * lets only one do so at a time, and all would be late together. The first `users` of them are told to go on as soon as
  * the first programs are there, and compile no others where there are more children, the others when nothing is left to
- * begin; those that were not needed are killed. */
-void bn_aside_compile(bn_aside *, bn_child *, size_t count, size_t users, double seconds);
+ * begin; those that were not needed are killed.
+ * own: a device that may be trusted already, for which this process compiles the longest program itself; or NULL. */
+void bn_aside_compile(bn_aside *, bn_child *, size_t count, size_t users, double seconds, bn_device *own);
 void bn_aside_release(bn_aside *);
 /* Whether a child has said that its test has passed; it may still run, until it has closed the device. */
 bool bn_aside_passed(bn_child *);

@@ -393,6 +393,7 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
     bn_aside aside = { .ctx = ctx };
     size_t count = parts;
     char *known = NULL;
+    bn_device *own = NULL; /* has passed before */
     snprintf(index, sizeof index, "%zu", info->index);
     if (ahead) {
         BN_GO(list_programs(&aside, run, cases));
@@ -401,6 +402,8 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
         known = hash ? path_of(ctx, info, hash) : NULL;
         if (parts == 0 && (!known || access(known, R_OK) == 0))
             goto out;
+        own = parts == 0 ? run->sim->device : NULL;
+        count -= own && count > 1;
     }
     if (!(children = calloc(count, sizeof *children))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver);
@@ -416,7 +419,7 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
         st = bn_child_start(ctx, arguments, BN_CHILD_ERRORS | (ahead ? BN_CHILD_SOCKET : 0), &children[i]);
     }
     if (ahead && st == BN_OK)
-        bn_aside_compile(&aside, children, count, parts, BN_SELFTEST_SECONDS);
+        bn_aside_compile(&aside, children, count, parts, BN_SELFTEST_SECONDS, own);
     const size_t failed = st == BN_OK ? wait_for_children(children, parts) : parts;
     if (failed < parts)
         st = tell_failure(ctx, info, solver, &children[failed]);

@@ -3,6 +3,7 @@
 #include "api/embedded_files.h"
 #include "device/opencl.h"
 #include "run/compile_aside.h"
+#include "run/selftest.h"
 #include "run/verify.h"
 #include "support.h"
 
@@ -70,7 +71,7 @@ START_TEST(test_builds_aside)
     ck_assert_uint_eq(bn_aside_children(&aside, 3, 1), 3);
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(bn_child_start(ctx, arguments, BN_CHILD_SOCKET | BN_CHILD_ERRORS, &children[i]), BN_OK);
-    bn_aside_compile(&aside, children, 2, 0, 50);
+    bn_aside_compile(&aside, children, 2, 0, 50, NULL);
     while (children[0].running)
         (void)bn_child_poll(children, 1);
     ck_assert_msg(children[0].end == BN_CHILD_EXITED && children[0].code == 0, "%s", children[0].said);
@@ -81,11 +82,48 @@ START_TEST(test_builds_aside)
 }
 END_TEST
 
+/* A child that tests says that it has passed before it ends; this process compiles a program meanwhile. A child that
+ * ends without that word has not passed. */
+START_TEST(test_passes_before_it_ends)
+{
+    const char *program = getenv("BINNACLE");
+    const char *arguments[] = { program ? program : "build/binnacle",
+                                "self-test",
+                                "bpm",
+                                "1/1-",
+                                "--device",
+                                "0",
+                                "--precision",
+                                "single",
+                                "selftest/bpm.toml",
+                                NULL };
+    bn_aside aside = { .ctx = ctx };
+    bn_selftest_closing closing = { calloc(2, sizeof(bn_child)), 2 };
+    ck_assert(closing.children != NULL);
+    bn_child *tests = &closing.children[0], *fails = &closing.children[1];
+    bn_aside_add(&aside, c, &(bn_sim_desc){ .device = device }, true);
+    ck_assert_int_eq(bn_child_start(ctx, arguments, BN_CHILD_SOCKET | BN_CHILD_ERRORS, tests), BN_OK);
+    arguments[8] = "selftest/none.toml";
+    ck_assert_int_eq(bn_child_start(ctx, arguments, BN_CHILD_SOCKET | BN_CHILD_ERRORS, fails), BN_OK);
+    bn_aside_compile(&aside, closing.children, 1, 1, 100, device);
+    while (!bn_aside_passed(tests) && bn_child_poll(tests, 1) > 0)
+        continue;
+    ck_assert_msg(bn_aside_passed(tests), "%s", tests->said);
+    while (bn_child_poll(fails, 1) > 0)
+        continue;
+    ck_assert(!bn_aside_passed(fails));
+    bn_selftest_close(ctx, &closing);
+    ck_assert(closing.count == 0 && closing.children == NULL);
+    bn_aside_release(&aside);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, test_builds_beside);
     tcase_add_test(t, test_builds_aside);
+    tcase_add_test(t, test_passes_before_it_ends);
 }
 
 int main(void) { return bn_test_main("builds", add); }
