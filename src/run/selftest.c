@@ -309,7 +309,8 @@ static size_t wait_for_children(bn_child *children, size_t count)
     return count;
 }
 
-/* Moves children that still run to those that close the device; where there is no memory they stay. */
+/* Moves children that still run, or crashed after they had passed, to those that close the device; where there is no
+ * memory they stay. */
 static void move_running(bn_selftest_closing *to, bn_child *children, size_t count)
 {
     bn_child *all = realloc(to->children, (to->count + count) * sizeof *all);
@@ -317,7 +318,7 @@ static void move_running(bn_selftest_closing *to, bn_child *children, size_t cou
         return;
     to->children = all;
     for (size_t i = 0; i < count; i++)
-        if (children[i].running) {
+        if (children[i].running || (children[i].end == BN_CHILD_CRASHED && bn_aside_passed(&children[i]))) {
             all[to->count++] = children[i];
             children[i] = (bn_child){ .socket = -1, .output = -1 };
         }
