@@ -209,7 +209,7 @@ kernel void cg_step(STENCIL_ARGUMENTS, global const real *restrict r, global rea
         }
     }
     FOR_COLUMNS(c, wide, q, STEP_ROWS, STEP_ROWS) {
-        real here[CHUNK(STEP_ROWS)], better[CHUNK(STEP_ROWS)];
+        real here[ROWS_AT_ONCE(STEP_ROWS)], better[ROWS_AT_ONCE(STEP_ROWS)];
         EACH_ROW(row, STEP_ROWS) {
             const index_t at = AT(left + c, min(top + q + row, NY - 1));
             const int n = stencil[at];
@@ -273,7 +273,7 @@ kernel void cg_step_preconditioned(STENCIL_ARGUMENTS, global const real *restric
     const int left = block_first(), top = block_top(), wide = active ? min(BLOCK_NX, NX - left) : 0;
     CLEAR_LANES(lanes);
     FOR_COLUMNS(lane, wide, q, BLOCK_NY, BLOCK_NY) {
-        real residual[CHUNK(BLOCK_NY)], better[CHUNK(BLOCK_NY)], here[CHUNK(BLOCK_NY)];
+        real residual[ROWS_AT_ONCE(BLOCK_NY)], better[ROWS_AT_ONCE(BLOCK_NY)], here[ROWS_AT_ONCE(BLOCK_NY)];
         EACH_ROW(row, BLOCK_NY) {
             const int i = left + lane, j = min(top + q + row, NY - 1);
             const index_t at = AT(i, j);

@@ -65,13 +65,13 @@
     for (int first = 0; first < (high); first++)                                                              \
         for (int c = (int)get_local_id(0); c < (wide); c += (int)get_local_size(0))
 #define EACH_ROW(row, chunk) for (int row = 0; row < 1; row++)
-#define CHUNK(rows) 1
+#define ROWS_AT_ONCE(rows) 1
 #else
 #define FOR_COLUMNS(c, wide, first, high, chunk)                                                              \
     for (int c = (int)get_local_id(0); c < (wide); c += (int)get_local_size(0))                               \
         for (int first = 0; first < (high); first += (chunk))
 #define EACH_ROW(row, chunk) UNROLLED for (int row = 0; row < (chunk); row++)
-#define CHUNK(rows) (rows)
+#define ROWS_AT_ONCE(rows) (rows)
 #endif
 
 /* Place of this work-group's block among those of the whole grid. */
