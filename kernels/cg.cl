@@ -1,11 +1,14 @@
-/* cg.cl: conjugate gradients (Hestenes and Stiefel 1952) on the five-point matrix of lib/stencil.h, in two kernels per
- * iteration, with or without a preconditioner z = M r:
- *   cg_direction   beta = r.z / (r.z of the iteration before);  p = z + beta p;  p.Ap
- *   cg_update      alpha = r.z / p.Ap;  x = x + alpha p;  r = r - alpha A p;  r.r
+/* cg.cl: conjugate gradients (Hestenes and Stiefel 1952) on the five-point matrix of lib/stencil.h, with or without a
+ * preconditioner z = M r, in the order of Chronopoulos and Gear (1989), in which an iteration is one launch: z.Az tells
+ * p.Ap before the direction p is known,
+ *   beta  = r.z / (r.z of the iteration before);     p.Ap = z.Az - beta r.z / (alpha of the iteration before)
+ *   alpha = r.z / p.Ap;   p = z + beta p;   x = x + alpha p;   r = r - alpha A p;   r.r, r.Ar
+ * cg_step does so without preconditioner, from what it left itself, at first from what cg_dots finds; with one,
+ * cg_dots follows each application of M, and cg_step_preconditioned needs no r.Ar.
  *
  * The scalars s (src/numerics/cg.c has the same list) and all decisions stay on the device: the host may launch more
- * iterations than are needed, which do nothing once the state is no longer CG_RUN. cg_direction and cg_update read one
- * set of scalars and write another, so that all work-groups read the same. */
+ * iterations than are needed, which do nothing once the state is no longer CG_RUN. A step reads one set of scalars and
+ * writes another, so that all work-groups read the same. */
 #define CG_RR 0         /* r.r of the recurrence */
 #define CG_RZ 1         /* r.z, z the preconditioned residual */
 #define CG_BB 2         /* b.b */
@@ -19,12 +22,12 @@
 #define CG_SCALARS 10
 
 #define CG_RUN 0        /* iterating */
-#define CG_CLAIMED 1    /* the recurrence is below the tolerance, or the limit is reached; x is not checked yet */
-#define CG_REACHED 2    /* the true residual is below the tolerance */
-#define CG_ROUNDED 3    /* the recurrence is below the tolerance, the true residual at the rounding of the precision */
+#define CG_CLAIMED 1    /* the recurrence is line the tolerance, or the limit is reached; x is not checked yet */
+#define CG_REACHED 2    /* the true residual is line the tolerance */
+#define CG_ROUNDED 3    /* the recurrence is line the tolerance, the true residual at the rounding of the precision */
 #define CG_STALLED 4    /* a restart no longer halves the true residual */
 #define CG_BROKEN 5     /* p.Ap is not positive, or not finite */
-#define CG_LIMIT 6      /* as many iterations as are allowed, and the recurrence is not below the tolerance */
+#define CG_LIMIT 6      /* as many iterations as are allowed, and the recurrence is not line the tolerance */
 
 /* The first work-group writes the next set of scalars, which all work-groups have computed alike. */
 #define WRITE_SCALARS(next, first_)                            \
@@ -119,83 +122,178 @@ kernel void cg_judge(global const acc *restrict totals, global real *restrict s,
     }
 }
 
-/* p_next = z + beta p, and the sum p_next . A p_next, for which p_next is recomputed at the neighbours: that saves a
- * pass. Without preconditioner z is r and rz_totals are rr_totals; in the first iteration rr_totals are of a solve
- * before. */
-kernel void cg_direction(STENCIL_ARGUMENTS, global const real *restrict z, global const real *restrict p,
-                         global real *restrict p_next, global const real *restrict s, global real *restrict s_next,
-                         global const acc *restrict rr_totals, global const acc *restrict rz_totals,
-                         int preconditioned, real tolerance2, real limit, global acc *restrict partials)
-{
-    local acc lanes[LANES];
-    const int running = s[CG_STATE] == CG_RUN, fresh = s[CG_FRESH] != 0;
-    const acc recurrence = total_sum(rr_totals, 0, lanes), rr = fresh ? s[CG_RR] : recurrence;
-    const acc rz = preconditioned ? total_sum(rz_totals, 0, lanes) : rr;
-    const real beta = fresh ? 0 : rz / s[CG_RZ];
-    int state = (int)s[CG_STATE];
-    if (running && !fresh)
-        state = state_after(rr, s, tolerance2, limit);
-    if (state == CG_RUN && not_finite(beta))
-        state = CG_BROKEN;
-    WRITE_SCALARS(s_next, if (running) {
-        s_next[CG_RR] = rr;
-        s_next[CG_RZ] = rz;
-        s_next[CG_BETA] = beta;
-        s_next[CG_STATE] = state;
-        s_next[CG_FRESH] = state == CG_RUN ? 0 : s[CG_FRESH];
+/* int active, real alpha and beta of the next step, from r.r, r.z and z.Az; the next scalars. */
+#define NEXT_STEP(rr, rz, zaz)                                                                           \
+    const int running = s[CG_STATE] == CG_RUN, fresh = s[CG_FRESH] != 0;                                 \
+    const real beta = fresh ? 0 : (rz) / s[CG_RZ];                                                       \
+    const real pap = fresh ? (zaz) : (zaz)-beta * ((rz) / s[CG_ALPHA]), alpha = (rz) / pap;              \
+    const int judged = running && !fresh ? state_after(rr, s, tolerance2, limit) : (int)s[CG_STATE];     \
+    const int state = judged == CG_RUN && (not_finite(pap) || !(pap > 0)) ? CG_BROKEN : judged;          \
+    const int active = state == CG_RUN;                                                                  \
+    WRITE_SCALARS(s_next, if (running) {                                                                 \
+        s_next[CG_RR] = rr;                                                                              \
+        s_next[CG_RZ] = rz;                                                                              \
+        s_next[CG_ALPHA] = alpha;                                                                        \
+        s_next[CG_BETA] = beta;                                                                          \
+        s_next[CG_STATE] = state;                                                                        \
+        s_next[CG_ITERATIONS] = s[CG_ITERATIONS] + (real)active;                                         \
+        s_next[CG_FRESH] = active ? 0 : s[CG_FRESH];                                                     \
     })
-    CLEAR_LANES(lanes);
-    FOR_CELLS(state == CG_RUN, i, j, lane) {
-        const index_t at = AT(i, j);
-        const int n = stencil[at];
-#define VALUE(dx, dy) (z[AROUND(dx, dy)] + beta * p[AROUND(dx, dy)])
-        const real next = n ? VALUE(0, 0) : 0;
-        STENCIL_PRODUCT(product, n, next, VALUE)
-#undef VALUE
-        lanes[lane] += next * product;
-        p_next[at] = next;
-    }
-    put_partial_sum(partials, 0, lanes);
-}
 
-/* x += alpha p, r -= alpha A p, and the sum r.r. */
-kernel void cg_update(STENCIL_ARGUMENTS, global const real *restrict p, global real *restrict x,
-                      global real *restrict r, global const real *restrict s, global real *restrict s_next,
-                      global const acc *restrict pap_totals, global acc *restrict partials)
+/* The sums r.z and z.Az. */
+kernel void cg_dots(STENCIL_ARGUMENTS, global const real *restrict r, global const real *restrict z,
+                    global acc *restrict partials)
 {
-    local acc lanes[LANES];
-    const acc pap = total_sum(pap_totals, 0, lanes);
-    const int running = s[CG_STATE] == CG_RUN, sound = !not_finite(pap) && pap > 0;
-    const real alpha = s[CG_RZ] / pap;
-    WRITE_SCALARS(s_next, if (running) {
-        s_next[CG_ALPHA] = alpha;
-        s_next[CG_STATE] = sound ? CG_RUN : CG_BROKEN;
-        s_next[CG_ITERATIONS] = s[CG_ITERATIONS] + (sound ? 1 : 0);
-    })
-    CLEAR_LANES(lanes);
-    FOR_CELLS(running && sound, i, j, lane) {
-        const index_t at = AT(i, j);
-        const int n = stencil[at];
-#define VALUE(dx, dy) p[AROUND(dx, dy)]
-        STENCIL_PRODUCT(product, n, p[at], VALUE)
-#undef VALUE
-        const real residual = r[at] - alpha * product, better = x[at] + alpha * p[at];
-        x[at] = n ? better : x[at];
-        r[at] = residual;
-        lanes[lane] += residual * residual;
-    }
-    put_partial_sum(partials, 0, lanes);
-}
-
-/* The sum r.z. */
-kernel void cg_dot(global const uchar *restrict stencil, global const real *restrict r, global const real *restrict z,
-                   global acc *restrict partials)
-{
-    local acc lanes[LANES];
-    CLEAR_LANES(lanes);
+    local acc rz[LANES], zaz[LANES];
+    CLEAR_LANES(rz);
+    CLEAR_LANES(zaz);
     FOR_CELLS(1, i, j, lane) {
         const index_t at = AT(i, j);
-        lanes[lane] += stencil[at] ? r[at] * z[at] : 0;
+        const int n = stencil[at];
+        const real here = n ? z[at] : 0;
+#define VALUE(dx, dy) z[AROUND(dx, dy)]
+        STENCIL_PRODUCT(product, n, here, VALUE)
+#undef VALUE
+        rz[lane] += n ? r[at] * here : 0;
+        zaz[lane] += n ? here * product : 0;
+    }
+    FOLD(ROW_LANES, FOLD_STEP(rz, left_, PLUS_) FOLD_STEP(zaz, left_, PLUS_))
+    if (get_local_id(0) == 0) {
+        partials[partial_index()] = rz[0];
+        partials[PARTIALS + partial_index()] = zaz[0];
+    }
+}
+
+/* A work-group of cg_step has STEP_BLOCKS blocks above each other, whose sums it forms each by itself. The next
+ * direction is computed on them and two nodes around, the next residual on them and one around: what work-groups
+ * compute twice saves launches and passes over the grid. */
+#define STEP_ROWS (STEP_BLOCKS * BLOCK_NY)
+#define P_COLUMNS (BLOCK_NX + 4)
+#define R_COLUMNS (BLOCK_NX + 2)
+
+kernel void cg_step(STENCIL_ARGUMENTS, global const real *restrict r, global real *restrict r_next,
+                    global const real *restrict p, global real *restrict p_next, global real *restrict x,
+                    global const real *restrict s, global real *restrict s_next, global const acc *restrict totals,
+                    real tolerance2, real limit, global acc *restrict partials)
+{
+    local real P[P_COLUMNS * (STEP_ROWS + 4)], R[R_COLUMNS * (STEP_ROWS + 2)];
+    local acc *sums = P; /* r.r and r.Ar of each block, where the directions are no longer needed */
+    load_sums(totals, TOTALS, TOTAL_LANES, sums);
+    load_sums(totals + TOTALS, TOTALS, TOTAL_LANES, sums + LANES);
+    FOLD(TOTAL_LANES, FOLD_STEP(sums, left_, PLUS_) FOLD_STEP(sums + LANES, left_, PLUS_))
+    const acc rr = sums[0], rar = sums[LANES];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    NEXT_STEP(rr, rr, rar)
+    const int left = block_first(), top = (int)get_group_id(1) * STEP_ROWS + LAUNCH_Y;
+    const int wide = active ? min(BLOCK_NX, NX - left) : -4;
+    FOR_COLUMNS(c, wide + 4, q, STEP_ROWS + 4, STEP_ROWS + 4) {
+        EACH_ROW(row, STEP_ROWS + 4) {
+            const index_t at = AT(left + c - 2, top + q + row - 2);
+            P[(q + row) * P_COLUMNS + c] = top + q + row < NY + 4 ? r[at] + beta * p[at] : 0;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_COLUMNS(c, wide + 2, q, STEP_ROWS + 2, STEP_ROWS + 2) {
+        EACH_ROW(row, STEP_ROWS + 2) {
+            const int line = top + q + row - 1, i = WITHIN_X(left + c - 1), j = WITHIN_Y(line);
+            const index_t at = AT(left + c - 1, line);
+            const int n = line <= NY ? stencil[at] : 0;
+            const real before = line <= NY ? r[at] : 0;
+            (void)i, (void)j; /* of a stretched grid */
+            local const real *around = P + (q + row + 1) * P_COLUMNS + c + 1;
+            const real here = n ? around[0] : 0;
+#define VALUE(dx, dy) around[(dx) + (dy)*P_COLUMNS]
+            STENCIL_PRODUCT(product, n, here, VALUE)
+#undef VALUE
+            R[(q + row) * R_COLUMNS + c] = n ? before - alpha * product : 0;
+        }
+    }
+    FOR_COLUMNS(c, wide, q, STEP_ROWS, STEP_ROWS) {
+        real here[ROWS_AT_ONCE(STEP_ROWS)], better[ROWS_AT_ONCE(STEP_ROWS)];
+        EACH_ROW(row, STEP_ROWS) {
+            const index_t at = AT(left + c, min(top + q + row, NY - 1));
+            const int n = stencil[at];
+            const real direction = P[(q + row + 2) * P_COLUMNS + c + 2], value = x[at];
+            here[row] = n ? direction : 0;
+            better[row] = n ? value + alpha * direction : value;
+        }
+        EACH_ROW(row, STEP_ROWS) {
+            const index_t at = AT(left + c, top + q + row);
+            if (top + q + row < NY) {
+                p_next[at] = here[row];
+                x[at] = better[row];
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_LANES(l, 2 * STEP_BLOCKS * LANES)
+    sums[l] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_COLUMNS(lane, wide, q, STEP_ROWS, STEP_ROWS) {
+        EACH_ROW(row, STEP_ROWS) {
+            const int i = left + lane, j = top + q + row;
+            if (j < NY) {
+                const int n = stencil[AT(i, j)];
+                local const real *around = R + (q + row + 1) * R_COLUMNS + lane + 1;
+                local acc *of_block = sums + (q + row) / BLOCK_NY * 2 * LANES;
+                const real here = around[0];
+#define VALUE(dx, dy) around[(dx) + (dy)*R_COLUMNS]
+                STENCIL_PRODUCT(product, n, here, VALUE)
+#undef VALUE
+                of_block[lane] += n ? here * here : 0;
+                of_block[lane + LANES] += n ? here * product : 0;
+                r_next[AT(i, j)] = here;
+            }
+        }
+    }
+    FOLD(ROW_LANES, for (int k_ = 0; k_ < 2 * STEP_BLOCKS; k_++) FOLD_STEP(sums + k_ * LANES, left_, PLUS_))
+    FOR_LANES(l, 2 * STEP_BLOCKS) {
+        const int block = l / 2, place = ((Y0 + top) / BLOCK_NY + block) * SUM_BLOCKS_X + (X0 + left) / BLOCK_NX;
+        if (top + block * BLOCK_NY < NY)
+            partials[l % 2 * PARTIALS + place] = sums[l * LANES];
+    }
+}
+
+/* The same with a preconditioner, but for its last sum. */
+kernel void cg_step_preconditioned(STENCIL_ARGUMENTS, global const real *restrict z, global real *restrict r,
+                                   global const real *restrict p, global real *restrict p_next,
+                                   global real *restrict x, global const real *restrict s,
+                                   global real *restrict s_next, global const acc *restrict rr_totals,
+                                   global const acc *restrict totals, real tolerance2, real limit,
+                                   global acc *restrict partials)
+{
+    local acc lanes[LANES], rzs[LANES], zazs[LANES];
+    load_sums(rr_totals, TOTALS, TOTAL_LANES, lanes);
+    load_sums(totals, TOTALS, TOTAL_LANES, rzs);
+    load_sums(totals + TOTALS, TOTALS, TOTAL_LANES, zazs);
+    fold_sums_3(lanes, rzs, zazs, TOTAL_LANES);
+    const acc rr = lanes[0], rz = rzs[0], zaz = zazs[0];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    NEXT_STEP(rr, rz, zaz)
+    const int left = block_first(), top = block_top(), wide = active ? min(BLOCK_NX, NX - left) : 0;
+    CLEAR_LANES(lanes);
+    FOR_COLUMNS(lane, wide, q, BLOCK_NY, BLOCK_NY) {
+        real residual[ROWS_AT_ONCE(BLOCK_NY)], better[ROWS_AT_ONCE(BLOCK_NY)], here[ROWS_AT_ONCE(BLOCK_NY)];
+        EACH_ROW(row, BLOCK_NY) {
+            const int i = left + lane, j = min(top + q + row, NY - 1);
+            const index_t at = AT(i, j);
+            const int n = stencil[at];
+#define VALUE(dx, dy) (z[AROUND(dx, dy)] + beta * p[AROUND(dx, dy)])
+            here[row] = n ? VALUE(0, 0) : 0;
+            STENCIL_PRODUCT(product, n, here[row], VALUE)
+#undef VALUE
+            residual[row] = n ? r[at] - alpha * product : 0;
+            better[row] = n ? x[at] + alpha * here[row] : x[at];
+        }
+        EACH_ROW(row, BLOCK_NY) {
+            const index_t at = AT(left + lane, top + q + row);
+            if (top + q + row < NY) {
+                p_next[at] = here[row];
+                r[at] = residual[row];
+                x[at] = better[row];
+                lanes[lane] += residual[row] * residual[row];
+            }
+        }
     }
     put_partial_sum(partials, 0, lanes);
 }

@@ -57,6 +57,23 @@
             if (NY % BLOCK_NY == 0 || j < NY)
 #endif
 
+/* Nodes of a work-group in columns above each other: on a GPU a work-item has `chunk` of the `high` rows of a column at
+ * a time, and loads all that it needs for them before it stores anything, else each row would wait for the one before.
+ * On a CPU, which makes vectors of neighbouring columns, row by row. */
+#if IS_CPU
+#define FOR_COLUMNS(c, wide, first, high, chunk)                                                              \
+    for (int first = 0; first < (high); first++)                                                              \
+        for (int c = (int)get_local_id(0); c < (wide); c += (int)get_local_size(0))
+#define EACH_ROW(row, chunk) for (int row = 0; row < 1; row++)
+#define ROWS_AT_ONCE(rows) 1
+#else
+#define FOR_COLUMNS(c, wide, first, high, chunk)                                                              \
+    for (int c = (int)get_local_id(0); c < (wide); c += (int)get_local_size(0))                               \
+        for (int first = 0; first < (high); first += (chunk))
+#define EACH_ROW(row, chunk) UNROLLED for (int row = 0; row < (chunk); row++)
+#define ROWS_AT_ONCE(rows) (rows)
+#endif
+
 /* Place of this work-group's block among those of the whole grid. */
 #define partial_index()                                                                       \
     (((Z0 + block_k()) * SUM_BLOCKS_Y + (Y0 + block_top()) / BLOCK_NY) * SUM_BLOCKS_X + \
@@ -191,7 +208,10 @@ static inline void put_partials_3(global acc *partials, int component, local acc
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* Puts the sums of every FINISH_LANES-th of `count` values into the first `lanes` lanes. */
+/* Puts the sums of every FINISH_LANES-th of `count` values into the first `lanes` lanes. On a GPU eight loads of
+ * a lane are on their way at once, all that there are but on the largest grids; what is beyond the last adds +0, which
+ * changes no sum. */
+#if IS_CPU
 static inline void load_sums(global const acc *values, int count, int lanes, local acc *scratch)
 {
     FOR_LANES(l, lanes) {
@@ -201,6 +221,23 @@ static inline void load_sums(global const acc *values, int count, int lanes, loc
         scratch[l] = sum;
     }
 }
+#else
+static inline void load_sums(global const acc *values, int count, int lanes, local acc *scratch)
+{
+    FOR_LANES(l, lanes) {
+        acc value[8], sum = 0;
+        for (int first = l; first < count; first += 8 * FINISH_LANES) {
+            UNROLLED
+            for (int k = 0; k < 8; k++)
+                value[k] = first + k * FINISH_LANES < count ? values[first + k * FINISH_LANES] : 0;
+            UNROLLED
+            for (int k = 0; k < 8; k++)
+                sum += value[k];
+        }
+        scratch[l] = sum;
+    }
+}
+#endif
 
 static inline void load_max(global const acc *values, int count, int lanes, local acc *scratch)
 {

@@ -29,12 +29,17 @@
 #define PER_WIDTH_Y(at) AXIS_Y(1, at)
 #define AT_NODE_X(k) ((k)*AXIS_X(2, 0))
 #define AT_NODE_Y(k) ((k)*AXIS_Y(2, 0))
+/* Outside the grid, where nothing is an unknown, there are no spacings either: those of the nearest node do. */
+#define WITHIN_X(i) clamp(i, -X0, GNX - 1 - X0)
+#define WITHIN_Y(j) clamp(j, -Y0, GNY - 1 - Y0)
 #else
 #define WITH_AXES
 #define AXES_AT
 #define AXES_ARGUMENT
 #define AT_NODE_X(k) k
 #define AT_NODE_Y(k) k
+#define WITHIN_X(i) i
+#define WITHIN_Y(j) j
 #endif
 
 /* The coupling through a face between the cells that bits a and b of s stand for. */

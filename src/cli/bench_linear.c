@@ -35,7 +35,7 @@ static bn_status create_fields(bn_bench_system *s, bn_device *device, const bn_b
     static const char *const names[FIELDS] = { "x", "b", "bits", "r", "p", "q", "z" };
     const bn_domain_desc desc = { .grid = { .dims = 2, .n = { job->n, job->n, 1 }, .h = { 1, 1, 1 }, .nodes = true },
                                   .precision = job->twice ? BN_DOUBLE : BN_SINGLE,
-                                  .halo = 1,
+                                  .halo = BN_CG_RADIUS,
                                   .device = device };
     BN_TRY(bn_domain_create(s->ctx, &desc, &s->domain));
     for (int i = 0; i < FIELDS; i++) {

@@ -8,25 +8,26 @@
 /* Places of the scalars, as in kernels/cg.cl. */
 enum { CG_RR, CG_RZ, CG_BB, CG_TRUE, CG_ALPHA, CG_BETA, CG_STATE, CG_ITERATIONS, CG_RESTARTS, CG_FRESH, CG_SCALARS };
 
-enum { CG_RESIDUAL, CG_JUDGE, CG_DIRECTION, CG_UPDATE, CG_DOT, CG_KERNELS };
+enum { CG_RESIDUAL, CG_JUDGE, CG_DOTS, CG_STEP, CG_STEP_PRECONDITIONED, CG_KERNELS };
 
 static const bn_kernel_desc kernel_table[CG_KERNELS] = {
     [CG_RESIDUAL] = { "cg_residual", BN_PER_BLOCK, { .reads = 2, .writes = 1, .flops = 16 } },
     [CG_JUDGE] = { "cg_judge", BN_ONCE, { 0, 0, 0 } },
-    [CG_DIRECTION] = { "cg_direction", BN_PER_BLOCK, { .reads = 2, .writes = 1, .flops = 21 } },
-    [CG_UPDATE] = { "cg_update", BN_PER_BLOCK, { .reads = 3, .writes = 2, .flops = 15 } },
-    [CG_DOT] = { "cg_dot", BN_PER_BLOCK, { .reads = 2, .writes = 0, .flops = 2 } },
+    [CG_DOTS] = { "cg_dots", BN_PER_BLOCK, { .reads = 2, .writes = 0, .flops = 13 } },
+    [CG_STEP] = { "cg_step", BN_PER_PATCH, { .reads = 3, .writes = 3, .flops = 28 } },
+    [CG_STEP_PRECONDITIONED] = { "cg_step_preconditioned", BN_PER_BLOCK, { .reads = 4, .writes = 3, .flops = 25 } },
 };
 
 /* Whether a system has a kernel: compilers take a tenth of a second for each. Those that iterate have all, so that they
  * share one program. */
-static bool has(const bn_cg_desc *d, int kernel) { return kernel < CG_DIRECTION || !d->checks; }
+static bool has(const bn_cg_desc *d, int kernel) { return kernel < CG_DOTS || !d->checks; }
 
 struct bn_cg {
     bn_domain *domain;
     bn_program *program;
     bn_kernel *kernels[CG_KERNELS];
-    bn_partials *sums, *pap, *rz, *rr;
+    bn_partials *sums, *dots; /* of a residual; r.z and z.Az of a preconditioned one */
+    bn_partials *left, *next; /* r.r and r.Ar, which a step leaves, and the next one; with a preconditioner r.r alone */
     bn_scalars *scalars, *scalars_next, *diagonal;
     bn_device_array *axes; /* of a stretched grid */
     bn_cg_desc desc;
@@ -42,9 +43,9 @@ static bn_status create_scalars(bn_cg *cg)
 {
     double diagonal[BN_DIAGONALS];
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 3, 0, &cg->sums));
-    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 1, 0, &cg->pap));
-    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 1, 0, &cg->rz));
-    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 1, 0, &cg->rr));
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 2, 0, &cg->dots));
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 2, 0, &cg->left));
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 2, 0, &cg->next));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars_next));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, BN_DIAGONALS, &cg->diagonal));
@@ -52,14 +53,16 @@ static bn_status create_scalars(bn_cg *cg)
     return bn_scalars_write(cg->diagonal, diagonal, BN_DIAGONALS);
 }
 
-/* Work-items of a work-group of an iteration's kernels. Where blocks are so many that work-groups of the usual 256, of
- * which a compute unit holds eight, take turns, half as many come sooner to their next rows: 10 to 20 % of the time of
- * a kernel on 1025 x 1025 and 4097 x 4097 nodes (docs/measurements.md). */
-static size_t items(const bn_domain *domain)
+/* Blocks of a work-group of cg_step. Several share what lies around them; but each compute unit should have four
+ * work-groups, and a GPU's must fit into 32 KiB of local memory: two in single, one in double precision. */
+static int step_blocks(const bn_domain *domain)
 {
     const uint32_t *n = bn_domain_grid(domain)->n;
+    const bn_device *device = bn_domain_device(domain);
     const size_t blocks = (size_t)((n[0] - 1) / BN_BLOCK_NX + 1) * ((n[1] - 1) / BN_BLOCK_NY + 1);
-    return blocks > (size_t)8 * bn_device_describe(bn_domain_device(domain))->compute_units ? 128 : 0;
+    const size_t wish = blocks / ((size_t)4 * bn_device_describe(device)->compute_units);
+    const size_t most = bn_runs_cpu_kernels(device) ? 8 : bn_domain_precision(domain) == BN_SINGLE ? 2 : 1;
+    return (int)(wish < 1 ? 1 : wish < most ? wish : most);
 }
 
 bn_status bn_linear_axes(bn_domain *domain, const bn_stencil *s, bn_device_array **out)
@@ -84,8 +87,9 @@ bn_status bn_cg_create(bn_domain *domain, const bn_cg_desc *desc, bn_cg **out)
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for a linear solver");
     cg->domain = domain;
     cg->desc = *desc;
-    bn_define defines[CG_KERNELS + 1];
-    size_t count = 0;
+    const int blocks = step_blocks(domain);
+    bn_define defines[CG_KERNELS + 2] = { { .name = "STEP_BLOCKS", .kind = BN_DEF_INT, .u.i = blocks } };
+    size_t count = 1;
     for (int k = 0; k < CG_KERNELS; k++)
         if (!has(desc, k))
             defines[count++] = (bn_define){ .name = kernel_table[k].name, .kind = BN_DEF_LEFT_OUT };
@@ -96,8 +100,8 @@ bn_status bn_cg_create(bn_domain *domain, const bn_cg_desc *desc, bn_cg **out)
     for (int k = 0; k < CG_KERNELS; k++)
         if (has(desc, k))
             BN_GO(bn_kernel_find(cg->program, &kernel_table[k], &cg->kernels[k]));
-    for (int k = CG_DIRECTION; k <= CG_UPDATE && has(desc, k); k++)
-        bn_kernel_items(cg->kernels[k], items(domain));
+    if (has(desc, CG_STEP))
+        bn_kernel_patch(cg->kernels[CG_STEP], BN_BLOCK_NX, (size_t)blocks * BN_BLOCK_NY);
     BN_GO(create_scalars(cg));
     BN_GO(bn_field_zero(desc->p)); /* the first direction is z + 0 p: p must be a number */
     BN_GO(bn_field_zero(desc->q));
@@ -114,9 +118,9 @@ void bn_cg_destroy(bn_cg **solver)
         return;
     bn_cg *cg = *solver;
     bn_partials_destroy(&cg->sums);
-    bn_partials_destroy(&cg->pap);
-    bn_partials_destroy(&cg->rz);
-    bn_partials_destroy(&cg->rr);
+    bn_partials_destroy(&cg->dots);
+    bn_partials_destroy(&cg->left);
+    bn_partials_destroy(&cg->next);
     bn_scalars_destroy(&cg->scalars);
     bn_scalars_destroy(&cg->scalars_next);
     bn_scalars_destroy(&cg->diagonal);
@@ -135,8 +139,8 @@ static void swap_scalars(bn_cg *cg)
 
 /* The arguments of STENCIL_ARGUMENTS in kernels/lib/stencil.h; kx and ky are no definitions, so that all systems of a
  * domain share one program. */
-#define MATRIX(cg)                                                                        \
-    BN_ARRAY_IF_ANY((cg)->axes), BN_READ((cg)->desc.bits, 0), BN_SCALARS((cg)->diagonal), \
+#define MATRIX(cg, radius)                                                                     \
+    BN_ARRAY_IF_ANY((cg)->axes), BN_READ((cg)->desc.bits, radius), BN_SCALARS((cg)->diagonal), \
         BN_REALV((cg)->desc.stencil.kx), BN_REALV((cg)->desc.stencil.ky)
 
 /* r = b - A x and its judgement; with `check` only if the recurrence claims to be done, after at most `most`
@@ -144,37 +148,42 @@ static void swap_scalars(bn_cg *cg)
 static bn_status residual(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_limits *l, int check, int direct,
                           unsigned most)
 {
-    BN_TRY(BN_RUN(cg->kernels[CG_RESIDUAL], MATRIX(cg), BN_READ(x, 1), BN_READ(b, 0), BN_UPDATE(cg->desc.r),
-                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->rr), BN_I32V(check),
+    BN_TRY(BN_RUN(cg->kernels[CG_RESIDUAL], MATRIX(cg, 0), BN_READ(x, 1), BN_READ(b, 0), BN_UPDATE(cg->desc.r),
+                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->left), BN_I32V(check),
                   BN_REALV(l->tolerance2), BN_REALV((double)most), BN_PARTIALS(cg->sums)));
     swap_scalars(cg);
     return BN_RUN(cg->kernels[CG_JUDGE], BN_TOTALS(cg->sums), BN_SCALARS(cg->scalars), BN_I32V(check), BN_I32V(direct),
                   BN_REALV(l->tolerance2), BN_REALV(l->floor_x), BN_REALV(l->floor_b));
 }
 
-/* An iteration is direction and update. direction finds out whether the update before was enough. */
-static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
+/* r.z and z.Az. */
+static bn_status dots(bn_cg *cg, bn_field *z, bn_partials *out)
 {
-    bn_cg_desc *d = &cg->desc;
-    bn_field *z = d->r;
-    if (d->preconditioner) {
-        z = d->z;
-        BN_TRY(d->preconditioner(d->user, d->r, z));
-        BN_TRY(BN_RUN(cg->kernels[CG_DOT], BN_READ(d->bits, 0), BN_READ(d->r, 0), BN_READ(z, 0), BN_PARTIALS(cg->rz)));
-    }
-    BN_TRY(BN_RUN(cg->kernels[CG_DIRECTION], MATRIX(cg), BN_READ(z, 1), BN_READ(d->p, 1), BN_UPDATE(d->q),
-                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->rr),
-                  BN_TOTALS(d->preconditioner ? cg->rz : cg->rr), BN_I32V(d->preconditioner != NULL),
-                  BN_REALV(l->tolerance2), BN_REALV((double)most), BN_PARTIALS(cg->pap)));
-    swap_scalars(cg);
-    bn_field_swap(d->p, d->q);
-    return BN_OK;
+    return BN_RUN(cg->kernels[CG_DOTS], MATRIX(cg, 0), BN_READ(cg->desc.r, 0), BN_READ(z, 1), BN_PARTIALS(out));
 }
 
-static bn_status update(bn_cg *cg, bn_field *x)
+/* An iteration; it finds out whether the one before was enough. */
+static bn_status step(bn_cg *cg, bn_field *x, const bn_cg_limits *l, unsigned most)
 {
-    BN_TRY(BN_RUN(cg->kernels[CG_UPDATE], MATRIX(cg), BN_READ(cg->desc.p, 1), BN_UPDATE(x), BN_UPDATE(cg->desc.r),
-                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->pap), BN_PARTIALS(cg->rr)));
+    bn_cg_desc *d = &cg->desc;
+    if (d->preconditioner) {
+        BN_TRY(d->preconditioner(d->user, d->r, d->z));
+        BN_TRY(dots(cg, d->z, cg->dots));
+        BN_TRY(BN_RUN(cg->kernels[CG_STEP_PRECONDITIONED], MATRIX(cg, 0), BN_READ(d->z, 1), BN_UPDATE(d->r),
+                      BN_READ(d->p, 1), BN_UPDATE(d->q), BN_UPDATE(x), BN_SCALARS(cg->scalars),
+                      BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->left), BN_TOTALS(cg->dots), BN_REALV(l->tolerance2),
+                      BN_REALV((double)most), BN_PARTIALS(cg->next)));
+    } else {
+        BN_TRY(BN_RUN(cg->kernels[CG_STEP], MATRIX(cg, 1), BN_READ(d->r, BN_CG_RADIUS), BN_UPDATE(d->z),
+                      BN_READ(d->p, BN_CG_RADIUS), BN_UPDATE(d->q), BN_UPDATE(x), BN_SCALARS(cg->scalars),
+                      BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->left), BN_REALV(l->tolerance2),
+                      BN_REALV((double)most), BN_PARTIALS(cg->next)));
+        bn_field_swap(d->r, d->z);
+    }
+    bn_field_swap(d->p, d->q);
+    bn_partials *left = cg->left;
+    cg->left = cg->next;
+    cg->next = left;
     swap_scalars(cg);
     return BN_OK;
 }
@@ -210,10 +219,10 @@ bn_status bn_cg_solve(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_target *t
     unsigned batch = known ? report->iterations : costly ? 4 : 8;
     BN_TRY(residual(cg, x, b, &l, 0, 0, target->iterations));
     do {
-        for (unsigned i = 0; i < batch; i++) {
-            BN_TRY(direction(cg, &l, target->iterations));
-            BN_TRY(update(cg, x));
-        }
+        if (!costly) /* a preconditioner's are found in each step */
+            BN_TRY(dots(cg, cg->desc.r, cg->left));
+        for (unsigned i = 0; i < batch; i++)
+            BN_TRY(step(cg, x, &l, target->iterations));
         BN_TRY(residual(cg, x, b, &l, 1, 0, target->iterations));
         BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
         const unsigned done = (unsigned)s[CG_ITERATIONS];

@@ -44,6 +44,9 @@ typedef struct bn_cg_limits {
 } bn_cg_limits;
 bn_cg_limits bn_cg_limits_for(const bn_cg_target *, double norm, double kappa, bn_precision);
 
+/* Cells around one that an iteration without preconditioner is computed from. */
+enum { BN_CG_RADIUS = 2 };
+
 /* A preconditioner: launches what computes z from r. */
 typedef bn_status bn_preconditioner(void *user, bn_field *r, bn_field *z);
 
@@ -52,8 +55,8 @@ typedef struct bn_cg_desc {
     bn_stencil stencil;  /* its bits are not used: the field has them */
     bn_field *bits;      /* BN_T_U8 */
     bn_field *r, *p, *q; /* work: the residual and two directions */
-    bool checks;         /* for bn_cg_check alone */
-    bn_field *z;         /* with a preconditioner */
+    bn_field *z;         /* the preconditioned residual, or without preconditioner the next one */
+    bool checks;         /* for bn_cg_check alone, which takes r and no other field */
     bn_preconditioner *preconditioner;
     void *user;
 } bn_cg_desc;

@@ -64,12 +64,12 @@ bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const 
                       .r = work.r,
                       .p = work.p,
                       .q = work.q,
+                      .z = work.z,
                       .checks = desc->method == BN_LINEAR_SPECTRAL };
     if (desc->method == BN_LINEAR_SPECTRAL && !desc->only_coupled)
         BN_GO(bn_spectral_create(domain, &desc->stencil, work.q, NULL, &l->spectral));
     if (desc->method == BN_LINEAR_MULTIGRID) {
         BN_GO(bn_multigrid_create(domain, &desc->stencil, work.bits, work.q, &l->multigrid));
-        cg.z = work.z;
         cg.preconditioner = bn_multigrid_cycle;
         cg.user = l->multigrid;
     }

@@ -5,7 +5,7 @@
 #include "numerics/cg.h"
 
 typedef enum bn_linear_method {
-    BN_LINEAR_CG,       /* conjugate gradients in two kernels per iteration */
+    BN_LINEAR_CG,       /* conjugate gradients, a kernel per iteration */
     BN_LINEAR_SPECTRAL, /* fast direct solver; rectangles only (bn_spectral_suits) */
     BN_LINEAR_MULTIGRID /* conjugate gradients preconditioned by a V-cycle */
 } bn_linear_method;
@@ -15,7 +15,7 @@ typedef enum bn_linear_method {
 typedef struct bn_linear_work {
     bn_field *bits;      /* BN_T_U8, one component */
     bn_field *r, *p, *q; /* all methods */
-    bn_field *z;         /* MULTIGRID */
+    bn_field *z;         /* CG, MULTIGRID */
 } bn_linear_work;
 
 typedef struct bn_linear_desc {

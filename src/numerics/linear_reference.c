@@ -351,8 +351,8 @@ static void cycle(const bn_linear_reference *l, int level, const real *b, real *
 
 /* ---------------------------------------------------------------------------------------------- conjugate gradients */
 
-/* Hestenes and Stiefel (1952), started from x, judged by the residual recomputed from x. rr: of the recurrence; last:
- * of the residual recomputed before. */
+/* Hestenes and Stiefel (1952) in the order of Chronopoulos and Gear (1989), started from x, judged by the residual
+ * recomputed from x. rr: of the recurrence; last: of the residual recomputed before. */
 static void residual(const bn_linear_reference *l, const real *x, const real *b, bool check, bool direct,
                      const bn_cg_limits *limits, real *rr, real *last, real *bb, bn_cg_report *report)
 {
@@ -380,6 +380,13 @@ static void residual(const bn_linear_reference *l, const real *x, const real *b,
     report->right = sqrt((double)*bb);
 }
 
+/* q = A v */
+static void multiply_by_matrix(const bn_linear_reference *l, const real *v)
+{
+    for (size_t at = 0; at < l->points; at++)
+        l->q[at] = l->desc.stencil.bits[at] ? row(l, at, v) : 0;
+}
+
 static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, const bn_cg_target *target,
                                 const bn_cg_limits *limits, bn_cg_report *report)
 {
@@ -390,7 +397,7 @@ static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, 
     real rr = 0, bb = 0, last = 0;
     residual(l, x, b, false, false, limits, &rr, &last, &bb, report);
     while (report->state == BN_CG_RUN) {
-        real rz_before = 0;
+        real rz_before = 0, alpha = 0;
         for (bool fresh = true;; fresh = false) {
             if (!fresh && !isfinite(rr))
                 report->state = BN_CG_BROKEN;
@@ -400,22 +407,18 @@ static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, 
                 break;
             if (preconditioned)
                 cycle(l, 0, r, z);
-            const real rz = preconditioned ? dot(l, r, z) : rr, beta = fresh ? 0 : rz / rz_before;
-            if (!isfinite(beta)) {
-                report->state = BN_CG_BROKEN;
-                break;
-            }
-            rz_before = rz;
-            for (size_t at = 0; at < l->points; at++)
-                p[at] = bits[at] ? z[at] + beta * p[at] : 0;
-            for (size_t at = 0; at < l->points; at++)
-                l->q[at] = bits[at] ? row(l, at, p) : 0;
-            const real pap = dot(l, p, l->q);
+            multiply_by_matrix(l, z);
+            const real rz = preconditioned ? dot(l, r, z) : rr, zaz = dot(l, z, l->q);
+            const real beta = fresh ? 0 : rz / rz_before, pap = fresh ? zaz : zaz - beta * (rz / alpha);
             if (!isfinite(pap) || !(pap > 0)) {
                 report->state = BN_CG_BROKEN;
                 break;
             }
-            const real alpha = rz / pap;
+            alpha = rz / pap;
+            rz_before = rz;
+            for (size_t at = 0; at < l->points; at++)
+                p[at] = bits[at] ? z[at] + beta * p[at] : 0;
+            multiply_by_matrix(l, p);
             for (size_t at = 0; at < l->points; at++)
                 if (bits[at]) {
                     r[at] = r[at] - alpha * l->q[at];

@@ -320,6 +320,9 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
     const bool multigrid = s->systems.desc[FLOW_PSI].method == BN_LINEAR_MULTIGRID ||
                            s->systems.desc[FLOW_HEAT].method == BN_LINEAR_MULTIGRID;
     const bool heat = s->config.a > 0, solid = s->border.solid || s->border.bodies > 0;
+    bool gradients = false; /* conjugate gradients by themselves */
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        gradients = gradients || (s->systems.desc[i].method == BN_LINEAR_CG && (i != FLOW_HEAT || heat));
     const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
     const struct {
         bool wanted;
@@ -340,13 +343,15 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
         { true, { "cg_r", "", BN_T_REAL, 1, 0 } },
         { true, { "cg_p", "", BN_T_REAL, 1, 0 } },
         { true, { "cg_q", "", BN_T_REAL, 1, 0 } },
-        { multigrid, { "cg_z", "", BN_T_REAL, 1, 0 } },
+        { multigrid || gradients, { "cg_z", "", BN_T_REAL, 1, 0 } },
         { s->systems.border, { "psi_border", "m2 s-1", BN_T_REAL, 1, 0 } },
         { solid && s->border.bodies > 0, { "influence", "", BN_T_REAL, s->border.bodies, 0 } },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (fields[i].wanted)
             BN_TRY(bn_plan_field(p, &fields[i].desc));
+    if (gradients)
+        BN_TRY(bn_plan_halo(p, BN_CG_RADIUS));
     if (multigrid) {
         bn_plan_align(p, 256); /* its grids are in the same boxes then, down to those that one device has sooner done */
         bn_plan_ghost_cells(p, BN_MULTIGRID_GHOST_CELLS);
@@ -611,7 +616,7 @@ static bn_status init(bn_sim *sim, void *state)
                 .r = bn_sim_field(sim, "cg_r"),
                 .p = bn_sim_field(sim, "cg_p"),
                 .q = bn_sim_field(sim, "cg_q"),
-                .z = s->systems.desc[i].method == BN_LINEAR_MULTIGRID ? bn_sim_field(sim, "cg_z") : NULL,
+                .z = s->systems.desc[i].method == BN_LINEAR_SPECTRAL ? NULL : bn_sim_field(sim, "cg_z"),
             };
     if (s->newton.on)
         flow_newton_init(sim, s);

@@ -28,7 +28,7 @@ typedef struct linear_system {
     size_t n;
     double identity, factor;
     bn_domain *domain;
-    bn_field *bits, *x, *b, *r, *p, *q;
+    bn_field *bits, *x, *b, *r, *p, *q, *z;
     bn_cg *cg;
 } linear_system;
 
@@ -46,7 +46,7 @@ static linear_system make_system(size_t n, double identity, double factor, bn_pr
     const bn_domain_desc desc = {
         .grid = { .dims = 2, .n = { (uint32_t)n, (uint32_t)n, 1 }, .h = { 1, 1, 1 }, .nodes = true },
         .precision = precision,
-        .halo = 1,
+        .halo = BN_CG_RADIUS,
         .boxes = boxes,
         .device = device
     };
@@ -57,6 +57,7 @@ static linear_system make_system(size_t n, double identity, double factor, bn_pr
     s.r = make_field(s.domain, "r", BN_T_REAL);
     s.p = make_field(s.domain, "p", BN_T_REAL);
     s.q = make_field(s.domain, "q", BN_T_REAL);
+    s.z = make_field(s.domain, "z", BN_T_REAL);
     bool *unknown = calloc(n * n, sizeof *unknown), *cell = calloc(n * n, sizeof *cell);
     uint8_t *bits = calloc(n * n, 1);
     ck_assert(unknown && cell && bits);
@@ -68,7 +69,8 @@ static linear_system make_system(size_t n, double identity, double factor, bn_pr
     const bn_stencil stencil = { (uint32_t)n, (uint32_t)n, identity, c, c, bits, NULL };
     OK(bn_field_write(s.bits, bits, n * n));
     OK(bn_cg_create(
-        s.domain, &(bn_cg_desc){ .name = "test cg", .stencil = stencil, .bits = s.bits, .r = s.r, .p = s.p, .q = s.q },
+        s.domain,
+        &(bn_cg_desc){ .name = "test cg", .stencil = stencil, .bits = s.bits, .r = s.r, .p = s.p, .q = s.q, .z = s.z },
         &s.cg));
     free(unknown);
     free(cell);
@@ -79,7 +81,7 @@ static linear_system make_system(size_t n, double identity, double factor, bn_pr
 static void end_system(linear_system *s)
 {
     bn_cg_destroy(&s->cg);
-    bn_field *const fields[] = { s->bits, s->x, s->b, s->r, s->p, s->q };
+    bn_field *const fields[] = { s->bits, s->x, s->b, s->r, s->p, s->q, s->z };
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
         bn_field *field = fields[f];
         bn_field_destroy(&field);

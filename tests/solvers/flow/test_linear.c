@@ -102,7 +102,7 @@ static answer solve_on_device(const bn_linear_desc *desc, const double *b, bn_pr
     const bn_domain_desc domain_desc = {
         .grid = { .dims = 2, .n = { desc->stencil.nx, desc->stencil.ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
         .precision = precision,
-        .halo = 1,
+        .halo = BN_CG_RADIUS,
         .boxes = boxes,
         .device = device,
         .work_group = { group[0], group[1], group[2] }
@@ -353,7 +353,7 @@ static void solve_two_on_device(const bn_linear_desc desc[2], const double *righ
     const bn_domain_desc domain_desc = {
         .grid = { .dims = 2, .n = { desc->stencil.nx, desc->stencil.ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
         .precision = BN_SINGLE,
-        .halo = 1,
+        .halo = BN_CG_RADIUS,
         .boxes = boxes,
         .device = device,
     };
@@ -438,7 +438,7 @@ START_TEST(sums_over_many_blocks_are_packed)
     const uint32_t nx = 300, ny = 4200;
     const bn_domain_desc desc = { .grid = { .dims = 2, .n = { nx, ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
                                   .precision = BN_SINGLE,
-                                  .halo = 1,
+                                  .halo = BN_CG_RADIUS,
                                   .boxes = 3,
                                   .device = device };
     double *values = malloc((size_t)nx * ny * sizeof *values);
