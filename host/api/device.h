@@ -19,9 +19,9 @@ typedef struct bn_define {
     } u;
 } bn_define;
 
-/* Says which devices this process is going to open, as bn_device_open takes it, before it lists any: a driver need not
- * prepare for several queues where it is a single device. The environment of the process may change. */
-void bn_devices_expect(const bn_context *, const char *selector);
+/* For a process that opens one device for a moment, before it lists any: drivers that listen to an environment variable
+ * prepare for a single queue then, unless the user's environment says otherwise. */
+void bn_devices_one_queue(void);
 
 /* What a device was asked for so far: kernels, calls that returned only when it had done all before them, and rounds of
  * messages between devices, each for the halos that one launch needed. And the most kernels that ever stood in its

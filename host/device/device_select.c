@@ -153,14 +153,6 @@ static const char *asked_for(const char *selector)
     return selector && selector[0] ? selector : "auto";
 }
 
-void bn_devices_expect(const bn_context *ctx, const char *selector)
-{
-    selector = asked_for(selector);
-    const bool several = strchr(selector, ',') || same_word(selector, "all") || same_word(selector, "gpu");
-    if (!several && ctx->comm.ranks == 1)
-        bn_quirks_one_queue();
-}
-
 bn_status bn_device_select(bn_context *ctx, const char *selector, size_t *indices, size_t room, size_t *count,
                            const char **reason)
 {

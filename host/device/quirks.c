@@ -110,9 +110,9 @@ bn_quirks bn_quirks_find(const bn_device_info *info, size_t least_sub_group)
 }
 
 /* With one hardware queue instead of eight NVIDIA's driver makes a context in 0.07 s instead of 0.13 and ends it in
- * 0.03 instead of 0.06, for one process after the other. Measured on an H200, driver 580, 2026-11; steps take as long
- * as before. It reads the variable (CUDA C++ Programming Guide) when it is loaded. */
-void bn_quirks_one_queue(void)
+ * 0.03 instead of 0.06, for one process after the other. Measured on an H200, driver 580, 2026-11. It reads
+ * the variable (CUDA C++ Programming Guide) when it is loaded. */
+void bn_devices_one_queue(void)
 {
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0); /* without memory for it contexts take longer */
 }

@@ -27,8 +27,4 @@ typedef struct bn_quirks {
  * work-items that its compiler can let run together, 0 where the device does not say. */
 bn_quirks bn_quirks_find(const bn_device_info *, size_t least_sub_group);
 
-/* Lets drivers that listen to an environment variable prepare contexts for a single queue, unless the user's
- * environment says otherwise. Before they are loaded; children inherit it. */
-void bn_quirks_one_queue(void);
-
 #endif

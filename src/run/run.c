@@ -83,7 +83,6 @@ static bn_status open_device(run *r)
         r->device = r->desc->library->sim.device;
         s->selected_because = "opened by the caller";
     } else {
-        bn_devices_expect(ctx, r->desc->device);
         BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
         BN_TRY(bn_device_open(ctx, r->desc->device, r->desc->profile, &r->device));
     }

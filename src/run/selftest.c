@@ -93,7 +93,7 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
     if (part.serves) {
         const bn_device_info *all;
         size_t count;
-        bn_devices_expect(ctx, selector);
+        bn_devices_one_queue();
         BN_TRY(bn_devices(ctx, &all, &count)); /* while others open theirs */
         BN_TRY(bn_aside_wait(ctx));
     }
