@@ -115,7 +115,7 @@ const bn_bench_case bn_bench_cases[] = {
       .clock_only = true, .no_floor = true, .sets = { "solver.method=fft" } },
 
     { KIND("xray", "photons through n cells", "photon", XRAY, 1, QUICK),
-      ON(SIZES(64, 128, 256, 512), SIZES(64, 128, 256, 512)), .operations = 404 },
+      ON(SIZES(64, 128, 256, 512), SIZES(64, 128, 256, 512)), .operations = 331 },
     { KIND("xray", "scattered again and again", "photon", XRAY, 1, USUAL),
       ON(SIZES(64, 128, 256, 512), SIZES(64, 128, 256, 512)), .sets = { "scattering.order=multiple" } },
     { KIND("xray", "scattered once a photon", "photon", XRAY, 1, FULL), BOTH(512),
