@@ -3,8 +3,8 @@
  *
  * Optical depth to the next tentative collision, M the majorant of a block of cells, w a random 32-bit word:
  *     tau = -ln((w + 1/2) / 2^32),   distance tau / M                                                            (1)
- * Delta tracking (Woodcock et al. 1965): it is a scattering with probability mu(cell) / M. In blocks of one cell
- * (THINNED = 0) every collision is one: the exact walk from cell to cell.                                        (2)
+ * Delta tracking (Woodcock et al. 1965): it is a scattering with probability mu(cell) / M. In blocks of like cells
+ * (THINNED = 0) every collision is one; with blocks of one cell this is the exact walk from cell to cell.        (2)
  * Scattering angle: 1 - cos theta = r (1 - cos theta_max), or from an array of the inverse distribution.         (3)
  * New direction: d' = d cos theta + sin theta (b cos phi + (d x b) sin phi), b across d; for polarised light b is its
  * electric field, and phi is accepted with probability 1 - sin^2 theta cos^2 phi.                                (4)
@@ -29,6 +29,10 @@
 #define PER_DIRECTION REAL(4.656612873077393e-10)
 #define LARGEST_INT (REAL_BYTES == 8 ? REAL(2147483647.0) : REAL(2147483520.0)) /* the largest real that an int holds */
 #define TALLY_UNITS ((real)((long)1 << TALLY_BITS)) /* of a photon */
+#define ALONE (DENSE && BLOCKS_X * BLOCKS_Y * BLOCKS_Z == 1) /* whoever leaves the block leaves the box */
+/* Collisions after which a work-item takes the next photon if its own has ended. In DENSE blocks photons have many, and
+ * work-items that run together would wait for each one that ends: those of a while do it at once. */
+#define STRETCH (DENSE ? 8 : 1)
 
 /* A direction; as the integers 1 - u, v, w of the phase; its polarisation, used where POLARISED. */
 typedef struct direction {
@@ -101,14 +105,15 @@ static inline void scatter(direction *d, uint4 words, uint4 event, global const 
         u = d->u * c + sin_theta * (k * d->eu + s * gu);
         v = d->v * c + sin_theta * (k * d->ev + s * gv);
         w = d->w * c + sin_theta * (k * d->ew + s * gw);
-    } else { /* b: Duff et al., Journal of Computer Graphics Techniques 6 (2017) 1 */
-        const real k = cos_sin(words.s1, &s), sign = d->u < 0 ? REAL(-1.0) : REAL(1.0);
-        const real a = REAL(-1.0) / (sign + d->u), b = d->v * d->w * a;
-        v = d->v * c + sin_theta * (k * (REAL(1.0) + sign * d->v * d->v * a) + s * b);
-        w = d->w * c + sin_theta * (k * (sign * b) + s * (sign + d->w * d->w * a));
-        u = d->u * c - sin_theta * (k * (sign * d->v) + s * d->w);
+    } else { /* b by Duff et al., Journal of Computer Graphics Techniques 6 (2017) 1, mirrored where u < 0 */
+        const real k = sin_theta * cos_sin(words.s1, &s), l = sin_theta * s;
+        const real along = fma(k, d->v, l * d->w), a = REAL(1.0) / (REAL(1.0) + fabs(d->u));
+        const real b = fma(-along, a, c);
+        v = fma(d->v, b, k);
+        w = fma(d->w, b, l);
+        u = fma(d->u, c, d->u < 0 ? along : -along);
     }
-    const real scale = REAL(1.5) - REAL(0.5) * (u * u + v * v + w * w); /* a step of 1 / |d'| by Newton */
+    const real scale = fma(REAL(-0.5), fma(u, u, fma(v, v, w * w)), REAL(1.5)); /* a step of 1 / |d'| by Newton */
     d->u = u * scale;
     d->v = v * scale;
     d->w = w * scale;
@@ -224,6 +229,13 @@ static inline uint absorb(photon *p, uint w)
     return lost;
 }
 
+/* Where a photon's set of counters in the volume begins. There are several: additions to one address wait for each
+ * other, and where the light enters many photons collide. */
+static inline size_t set_of_counters(const photon *p)
+{
+    return (size_t)(p->number.s0 % VOLUME_SETS) * ((size_t)BOX_X * BOX_Y * BOX_Z);
+}
+
 static inline void enter_blocks(photon *p)
 {
     begin_axis(&p->a, p->x, p->dx, p->t, BITS_X, BOX_X, BLOCKS_X);
@@ -300,35 +312,51 @@ static inline void begin_flight(photon *p)
     enter_blocks(p);
 }
 
-/* What a device has of the density: blocks along the axis of the slabs. */
-typedef struct slab { int first, end; } slab;
+/* What a device has of the density: blocks along the axis of the slabs; the mean free path if the block is ALONE. */
+typedef struct slab {
+    int first, end;
+    real path;
+} slab;
 
 static inline int block_along_cut(const photon *p) { return ALONG(CUT, p->a.block, p->b.block, p->c.block); }
 static inline int is_in(slab s, int block) { return !SLABS || (block >= s.first && block < s.end); }
 
-/* Whether the next tentative collision lies in the photon's block. Where blocks are DENSE it mostly does, and then
- * where the way leaves the block is not computed. */
-static inline int collides_here(const photon *p, slab s, global const real *majorant, real *most)
+static inline real majorant_here(const photon *p, slab s, global const real *majorant)
 {
-    *most = majorant[slab_index(CUT, s.first, p->a.block, p->b.block, p->c.block, BLOCKS_X, BLOCKS_Y, BLOCKS_Z)];
-    const real t = p->t + p->depth / *most;
-    return is_in_block(p->x + p->dx * t, p->a.block, BITS_X, BOX_X) &&
-           is_in_block(p->y + p->dy * t, p->b.block, BITS_Y, BOX_Y) &&
-           is_in_block(p->z + p->dz * t, p->c.block, BITS_Z, BOX_Z);
+    return majorant[slab_index(CUT, s.first, p->a.block, p->b.block, p->c.block, BLOCKS_X, BLOCKS_Y, BLOCKS_Z)];
+}
+
+/* How far the photon has gone at its next tentative collision, if it stays where the majorant is `most`. */
+static inline real next_collision(const photon *p, slab s, real most)
+{
+    return fma(p->depth, ALONE ? s.path : REAL(1.0) / most, p->t);
+}
+
+/* Whether that collision lies in the photon's block. Where blocks are DENSE it mostly does, and then where the way
+ * leaves the block is not computed. */
+static inline int collides_here(const photon *p, slab s, real most)
+{
+    const real t = next_collision(p, s, most);
+    return is_in_block(fma(p->dx, t, p->x), p->a.block, BITS_X, BOX_X) &&
+           is_in_block(fma(p->dy, t, p->y), p->b.block, BITS_Y, BOX_Y) &&
+           is_in_block(fma(p->dz, t, p->z), p->c.block, BITS_Z, BOX_Z);
 }
 
 /* (1): from block to block up to the next tentative collision, unless the photon leaves the box or the slab before. */
 static inline int reach_collision(photon *p, slab s, global const real *majorant, real *most, int fresh)
 {
     if (DENSE && fresh) {
-        if (collides_here(p, s, majorant, most))
+        *most = majorant_here(p, s, majorant);
+        if (collides_here(p, s, *most))
             return IN_FLIGHT;
+        if (ALONE)
+            return ENDED;
         enter_blocks(p);
     }
     for (;;) {
         if (!is_in(s, block_along_cut(p)))
             return LEAVES_SLAB;
-        *most = majorant[slab_index(CUT, s.first, p->a.block, p->b.block, p->c.block, BLOCKS_X, BLOCKS_Y, BLOCKS_Z)];
+        *most = majorant_here(p, s, majorant);
         const real a = p->a.exit, b = p->b.exit, c = p->c.exit;
         const real next = a < b ? (a < c ? a : c) : (b < c ? b : c);
         const real way = next > p->t ? next - p->t : REAL(0.0);
@@ -348,26 +376,27 @@ static inline int reach_collision(photon *p, slab s, global const real *majorant
 static inline int collide(photon *p, slab s, real most, global const real *optical, global const int *directions,
                           global const real *angle, volatile global long *image, volatile global long *volume)
 {
-    p->t = p->t + p->depth / most;
-    const real x = p->x + p->dx * p->t, y = p->y + p->dy * p->t, z = p->z + p->dz * p->t;
+    p->t = next_collision(p, s, most);
+    const real x = fma(p->dx, p->t, p->x), y = fma(p->dy, p->t, p->y), z = fma(p->dz, p->t, p->z);
     const uint chance = p->words.s3;
     p->number.s2++;
     p->words = philox(p->number, KEY);
     p->depth = exponential(p->words.s2);
     int cx = p->a.block, cy = p->b.block, cz = p->c.block;
-    if (THINNED) {
+    if (THINNED || VOLUME) {
         cx = cell_in_block(x, p->a.block, BITS_X, BOX_X);
         cy = cell_in_block(y, p->b.block, BITS_Y, BOX_Y);
         cz = cell_in_block(z, p->c.block, BITS_Z, BOX_Z);
         const int first = s.first << ALONG(CUT, BITS_X, BITS_Y, BITS_Z);
-        if (!(philox_real(chance) * most < optical[slab_index(CUT, first, cx, cy, cz, BOX_X, BOX_Y, BOX_Z)]))
+        if (THINNED &&
+            !(philox_real(chance) * most < optical[slab_index(CUT, first, cx, cy, cz, BOX_X, BOX_Y, BOX_Z)]))
             return IN_FLIGHT;
     }
     advance_phase(&p->k, &p->d, p->t);
     p->scatterings++;
     const uint lost = ABSORBING ? absorb(p, chance) : 1;
     if (VOLUME)
-        fixed_add(&volume[slab_index(2, 0, cx, cy, cz, BOX_X, BOX_Y, BOX_Z)], lost);
+        fixed_add(&volume[set_of_counters(p) + slab_index(2, 0, cx, cy, cz, BOX_X, BOX_Y, BOX_Z)], lost);
     if (ESTIMATOR == XRAY_EXPECTED)
         deposit_expected(image, directions, &p->k, &p->d, share_left(p), p->words.s3);
     scatter(&p->d, p->words, p->number, angle);
@@ -453,7 +482,7 @@ kernel void xray_trace(global const real *restrict optical, global const real *r
         round += layers;
         number += (ulong)layers * CELLS;
     }
-    const slab all = { 0, ALONG(CUT, BLOCKS_X, BLOCKS_Y, BLOCKS_Z) };
+    const slab all = { 0, ALONG(CUT, BLOCKS_X, BLOCKS_Y, BLOCKS_Z), ALONE ? REAL(1.0) / majorant[0] : REAL(0.0) };
     tally count = { 0, 0, 0, 0, 0, 0, 0, 0 };
     photon p;
     int flying = 0;
@@ -463,12 +492,16 @@ kernel void xray_trace(global const real *restrict optical, global const real *r
             if (flying)
                 begin_flight(&p);
         }
-        real most = 0;
-        /* Mesa 22.3 compiles these two tests right, but not && between the calls, a function around them, or ==. */
-        if (flying)
-            flying = reach_collision(&p, all, majorant, &most, 1);
-        if (flying)
-            flying = collide(&p, all, most, optical, directions, angle, image, volume);
+        ROLLED
+        for (int n = 0; n < STRETCH; n++) {
+            real most = 0;
+            /* Mesa 22.3 compiles these two tests right, but not && between the calls, a function around them, or ==;
+             * nor `flying` among the loop's conditions. */
+            if (flying)
+                flying = reach_collision(&p, all, majorant, &most, 1);
+            if (flying)
+                flying = collide(&p, all, most, optical, directions, angle, image, volume);
+        }
         if (!flying) {
             detect(&p, directions, image, &count);
             round += layers;

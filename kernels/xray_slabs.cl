@@ -81,7 +81,7 @@ kernel void xray_trace_slab(global const real *restrict optical, global const re
         return;
     const ulong first = (ulong)first1 << 32 | first0, begin = (ulong)begin1 << 32 | begin0,
                 end = (ulong)end1 << 32 | end0;
-    const slab own = { first_block, end_block };
+    const slab own = { first_block, end_block, ALONE ? REAL(1.0) / majorant[0] : REAL(0.0) };
     const tally nothing = { 0, 0, 0, 0, 0, 0, 0, 0 };
     tally count = nothing;
     photon p;

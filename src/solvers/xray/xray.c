@@ -173,7 +173,7 @@ static const bn_kernel_desc kernels[] = {
     X(BLOCKS_X, s->volume.blocks[0], "blocks in the box")                                               \
     X(BLOCKS_Y, s->volume.blocks[1], "along y")                                                         \
     X(BLOCKS_Z, s->volume.blocks[2], "along z")                                                         \
-    X(THINNED, s->volume.bits[0] > 0, "delta tracking; 0: every collision is a scattering")             \
+    X(THINNED, s->volume.thinned, "blocks of unlike cells; 0: every collision is a scattering")         \
     X(DENSE, s->volume.dense, "most tentative collisions lie in the block where the flight began")          \
     X(SLABS, s->slabs.used, "each device has a slab of the density")                                    \
     X(CUT, s->slabs.cut, "axis of the slabs")                                                           \
@@ -186,6 +186,7 @@ static const bn_kernel_desc kernels[] = {
     X(ABSORPTION_BITS, s->i.absorption_bits, "of that number")                                          \
     X(TALLY_BITS, s->i.tally_bits, "weights of photons are multiples of 2^-TALLY_BITS")                 \
     X(VOLUME, s->config.volume, "collisions are counted in the cells of the density")                   \
+    X(VOLUME_SETS, xray_counter_sets(s), "sets of counters there")                                      \
     X(PROFILE, s->config.profile, "of the light across the entrance")                                   \
     X(POSITIONS, s->config.positions, "of photons in their cell of the entrance")                       \
     X(EQUAL_ANGLES, s->config.spacing == XRAY_ANGLES, "of the detector's cells")                        \

@@ -14,6 +14,8 @@ enum {
     XRAY_LAYERS = 256,    /* work-items per cell at most */
     XRAY_ITEMS = 1 << 18, /* work-items that fill a large device */
     XRAY_SCATTERINGS_MAX = 1000000,
+    XRAY_SETS = 4,            /* sets of counters in the volume */
+    XRAY_SET_CELLS = 1 << 21, /* counters of all sets, where there is more than one */
     XRAY_MIGRATING = 1 << 18, /* photons that a device takes from others at a time, at most */
     XRAY_PHOTON_WORDS =
         19, /* of a migrating photon, beside its reals and those of its polarisation: pack() of xray_slabs.cl */
@@ -147,6 +149,7 @@ typedef struct xray_volume {
     uint32_t first[3], box[3], blocks[3];
     int bits[3];
     bool dense;   /* light goes on for a small part of a block of 2^bits cells */
+    bool thinned; /* blocks have unlike cells: not every tentative collision is one */
     bool counted; /* there are too many cells to look at: none of the arrays is made */
     double *optical, *majorant;
     xray_frame *frame; /* of a series */
@@ -234,8 +237,19 @@ BN_CHECKED bn_status xray_fourier(bn_sim *, xray *);
 
 static inline size_t xray_detector_cells(const xray *s) { return (size_t)s->config.cells[0] * s->config.cells[1]; }
 static inline size_t xray_cells(const uint32_t n[3]) { return (size_t)n[0] * n[1] * n[2]; }
+/* Sets of counters in the volume, all of which count: as many as have little memory, at most XRAY_SETS. */
+static inline size_t xray_counter_sets(const xray *s)
+{
+    size_t sets = XRAY_SETS;
+    while (sets > 1 && sets * xray_cells(s->volume.box) > XRAY_SET_CELLS)
+        sets /= 2;
+    return sets;
+}
 /* Counters in the volume: one at least, since no buffer is empty. */
-static inline size_t xray_counters(const xray *s) { return s->config.volume ? xray_cells(s->volume.box) : 1; }
+static inline size_t xray_counters(const xray *s)
+{
+    return s->config.volume ? xray_counter_sets(s) * xray_cells(s->volume.box) : 1;
+}
 static inline bool xray_against_curve(const xray *s)
 {
     return s->config.compare == XRAY_COMPARE_CURVE || s->config.compare == XRAY_COMPARE_BOTH;

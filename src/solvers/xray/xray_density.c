@@ -371,6 +371,11 @@ static bn_status convert_frames(const bn_case *c, xray *s, bn_plan *p, const bn_
     return BN_OK;
 }
 
+static size_t block_of(const xray_volume *v, size_t i, size_t j, size_t k)
+{
+    return ((k >> v->bits[2]) * v->blocks[1] + (j >> v->bits[1])) * v->blocks[0] + (i >> v->bits[0]);
+}
+
 /* Whether blocks that are not empty are many mean free paths across: then few flights leave the block where they begin.
  */
 static bool is_dense(const xray_volume *v)
@@ -385,6 +390,17 @@ static bool is_dense(const xray_volume *v)
     return sum * side > PATHS * count;
 }
 
+/* Whether a cell of a block has less than its majorant. */
+static bool is_thinned(const xray_volume *v)
+{
+    for (size_t k = 0; k < v->box[2]; k++)
+        for (size_t j = 0; j < v->box[1]; j++)
+            for (size_t i = 0; i < v->box[0]; i++)
+                if (v->optical[(k * v->box[1] + j) * v->box[0] + i] < v->majorant[block_of(v, i, j, k)])
+                    return true;
+    return false;
+}
+
 /* The largest depth in each block. */
 static void find_majorants(xray_volume *v)
 {
@@ -393,8 +409,7 @@ static void find_majorants(xray_volume *v)
     for (size_t k = 0; k < v->box[2]; k++)
         for (size_t j = 0; j < v->box[1]; j++)
             for (size_t i = 0; i < v->box[0]; i++) {
-                double *to = v->majorant + ((k >> v->bits[2]) * v->blocks[1] + (j >> v->bits[1])) * v->blocks[0] +
-                             (i >> v->bits[0]);
+                double *to = v->majorant + block_of(v, i, j, k);
                 *to = fmax(*to, v->optical[(k * v->box[1] + j) * v->box[0] + i]);
             }
 }
@@ -429,6 +444,7 @@ static bn_status count_density(const bn_case *c, xray *s, bn_plan *p)
         v->bits[d] = s->config.tracking == XRAY_EXACT ? 0 : wish;
         v->blocks[d] = ((v->box[d] - 1) >> v->bits[d]) + 1;
     }
+    v->thinned = v->bits[0] > 0;
     return bn_plan_note(p, "cells that photons visit, at most", (double)v->box[0] * v->box[1] * v->box[2], "");
 }
 
@@ -464,6 +480,7 @@ bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
         find_majorants(v);
     }
     v->dense = is_dense(v);
+    v->thinned = series ? v->bits[0] > 0 : is_thinned(v);
     double mean = 0;
     for (size_t i = 0; i < (size_t)cells; i++)
         mean += v->whole[i];

@@ -68,42 +68,54 @@ static real polynomial(const real *c, size_t count, real x)
     return sum;
 }
 
-/* Cosine and sine of an angle in units of 2 pi / 2^32: Taylor's series on an eighth of a revolution. */
+/* Cosine and sine of an angle in units of 2 pi / 2^32, from those of at most a quarter of a revolution: Taylor's
+ * series, or in single precision the polynomials whose largest errors are least. */
 static real cos_sin(uint32_t angle, real *sine)
 {
     static const real c[] = {
         REAL(1.0),
         REAL(-0.5),
-        REAL(0.041666666666666664),
-        REAL(-0.001388888888888889),
-        REAL(2.48015873015873e-05),
 #if BN_REFERENCE_BYTES == 8
+        0.041666666666666664,
+        -0.001388888888888889,
+        2.48015873015873e-05,
         -2.755731922398589e-07,
         2.08767569878681e-09,
         -1.1470745597729725e-11,
-        4.779477332387385e-14
+        4.779477332387385e-14,
+        -1.5619206968586225e-16,
+        4.110317623312165e-19
+#else
+        0.0416666381f,
+        -0.00138883619f,
+        2.4760162e-05f,
+        -2.60514952e-07f
 #endif
     };
     static const real s[] = {
-        REAL(-0.16666666666666666),
-        REAL(0.008333333333333333),
-        REAL(-0.0001984126984126984),
-        REAL(2.7557319223985893e-06),
 #if BN_REFERENCE_BYTES == 8
+        -0.16666666666666666,
+        0.008333333333333333,
+        -0.0001984126984126984,
+        2.7557319223985893e-06,
         -2.505210838544172e-08,
-        1.605904383682161e-10,
-        -7.647163731819816e-13
+        1.6059043836821613e-10,
+        -7.647163731819816e-13,
+        2.8114572543455206e-15,
+        -8.22063524662433e-18,
+        1.9572941063391263e-20
+#else
+        -0.166666478f,
+        0.00833289977f,
+        -0.000198008973f,
+        2.59048852e-06f
 #endif
     };
-    const uint32_t quadrant = (angle + 0x20000000u) >> 30;
-    const real x = (real)(int32_t)(angle - (quadrant << 30)) * REAL(1.4629180792671596e-09), x2 = x * x;
+    const bool back = angle - 0x40000000u < 0x80000000u;
+    const real x = (real)(int32_t)(back ? angle - 0x80000000u : angle) * REAL(1.4629180792671596e-09), x2 = x * x;
     const real over = FMA(polynomial(s, COUNT(s), x2) * x2, x, x), along = polynomial(c, COUNT(c), x2);
-    switch (quadrant) {
-    case 0: return *sine = over, along;
-    case 1: return *sine = along, -over;
-    case 2: return *sine = -over, -along;
-    default: return *sine = -along, over;
-    }
+    *sine = back ? -over : over;
+    return back ? -along : along;
 }
 
 /* Exponent and mantissa in [1, 2) of a positive number. */
@@ -138,6 +150,7 @@ static const real artanh[] = { REAL(1.0),
 static real exponential(uint32_t w)
 {
     real m;
+#if BN_REFERENCE_BYTES == 8
     int exponent = split(middle_of(w), &m);
     if (m > REAL(1.4142135)) {
         m = REAL(0.5) * m;
@@ -145,6 +158,17 @@ static real exponential(uint32_t w)
     }
     const real z = (m - 1) / (m + 1);
     return (real)(32 - exponent) * REAL(0.6931471805599453) - 2 * z * polynomial(artanh, COUNT(artanh), z * z);
+#else /* ln(1 + f) / f, f from the root of 1/2 to that of 2, less 1: the largest relative error is least */
+    static const real c[] = { 1.0f,          -0.499999881f, 0.333341867f,  -0.250020742f, 0.199568331f,
+                              -0.165623933f, 0.149522662f,  -0.143668443f, 0.0872235774f };
+    int exponent = split(middle_of(w), &m);
+    if (m >= 1.41421354f) { /* the float nearest to the root of 2, by whose bits the kernel divides */
+        m = 0.5f * m;
+        exponent++;
+    }
+    const real f = m - 1;
+    return FMA((real)(exponent - 32) * 8388608.0f, -8.26295832e-08f, -f * polynomial(c, COUNT(c), f));
+#endif
 }
 
 /* log10 to some six digits. */
@@ -205,12 +229,13 @@ static void scatter(const reference *r, direction *a, const uint32_t words[4], c
         for (int i = 0; i < 3; i++)
             next[i] = d[i] * c + across * (k * e[i] + sine * g[i]);
     } else {
-        const real sign = d[0] < 0 ? -REAL(1.0) : REAL(1.0), q = -1 / (sign + d[0]), b = d[1] * d[2] * q;
-        next[1] = d[1] * c + across * (k * (1 + sign * d[1] * d[1] * q) + sine * b);
-        next[2] = d[2] * c + across * (k * (sign * b) + sine * (sign + d[2] * d[2] * q));
-        next[0] = d[0] * c - across * (k * (sign * d[1]) + sine * d[2]);
+        const real size = d[0] < 0 ? -d[0] : d[0], p = across * k, q = across * sine;
+        const real along = FMA(p, d[1], q * d[2]), left = FMA(-along, 1 / (1 + size), c);
+        next[1] = FMA(d[1], left, p);
+        next[2] = FMA(d[2], left, q);
+        next[0] = FMA(d[0], c, d[0] < 0 ? along : -along);
     }
-    const real scale = REAL(1.5) - REAL(0.5) * dot(next, next);
+    const real scale = FMA(-REAL(0.5), FMA(next[0], next[0], FMA(next[1], next[1], next[2] * next[2])), REAL(1.5));
     for (int i = 0; i < 3; i++)
         d[i] = next[i] * scale;
     if (r->config->law == XRAY_POLARISED) {
@@ -289,7 +314,7 @@ static size_t cell_of(const reference *r, const ray *a)
     size_t cell[3];
     for (int i = 0; i < 3; i++) {
         const int end = (a->block[i] + 1) << r->volume->bits[i], size = (int)r->volume->box[i];
-        cell[i] = (size_t)clamped(a->p[i] + a->d[i] * a->t, a->block[i] << r->volume->bits[i],
+        cell[i] = (size_t)clamped(FMA(a->d[i], a->t, a->p[i]), a->block[i] << r->volume->bits[i],
                                   (end < size ? end : size) - 1);
     }
     return (cell[2] * r->volume->box[1] + cell[1]) * r->volume->box[0] + cell[0];
@@ -412,7 +437,7 @@ static bool is_in_block(const reference *r, const ray *a, real t)
     for (int i = 0; i < 3; i++) {
         const int low = a->block[i] << r->volume->bits[i], next = (a->block[i] + 1) << r->volume->bits[i];
         const int size = (int)r->volume->box[i];
-        const real x = a->p[i] + a->d[i] * t;
+        const real x = FMA(a->d[i], t, a->p[i]);
         if (!(x >= (real)low && x < (real)(next < size ? next : size)))
             return false;
     }
@@ -424,16 +449,20 @@ static bool is_in_block(const reference *r, const ray *a, real t)
 static bool reach_collision(const reference *r, ray *w, real depth, real *most)
 {
     const uint32_t *blocks = r->volume->blocks;
+    const bool alone = blocks[0] * blocks[1] * blocks[2] == 1;
     bool fresh = r->volume->dense;
     for (;;) {
         *most = r->majorant[((size_t)w->block[2] * blocks[1] + (size_t)w->block[1]) * blocks[0] + (size_t)w->block[0]];
         real next = w->leave[0] < w->leave[1] ? w->leave[0] : w->leave[1];
         next = w->leave[2] < next ? w->leave[2] : next;
         const real way = next > w->t ? next - w->t : 0;
-        if (fresh ? is_in_block(r, w, w->t + depth / *most) : depth < *most * way) {
-            w->t = w->t + depth / *most;
+        const real end = FMA(depth, 1 / *most, w->t);
+        if (fresh ? is_in_block(r, w, end) : depth < *most * way) {
+            w->t = end;
             return true;
         }
+        if (fresh && alone)
+            return false;
         if (fresh) { /* where the way leaves the block is asked only now */
             enter_blocks(r, w);
             fresh = false;
@@ -467,7 +496,7 @@ static int trace(const reference *r, uint64_t photon, direction *a, track *k, ui
         const uint32_t chance = words[3];
         number[2]++;
         philox(number, r->config->seed, words);
-        if (r->volume->bits[0] > 0 &&
+        if (r->volume->thinned &&
             !((real)(chance >> 8) * REAL(5.9604644775390625e-08) * most < r->optical[cell_of(r, &w)]))
             continue;
         advance_phase(r, k, a, w.t);
@@ -486,7 +515,7 @@ static int trace(const reference *r, uint64_t photon, direction *a, track *k, ui
         if (scatterings == r->config->scatterings_max)
             break;
         for (int i = 0; i < 3; i++)
-            w.p[i] = w.p[i] + w.d[i] * w.t;
+            w.p[i] = FMA(w.d[i], w.t, w.p[i]);
         w.d[0] = a->d[0];
         w.d[1] = a->d[1] * r->k.per_y;
         w.d[2] = a->d[2] * r->k.per_z;

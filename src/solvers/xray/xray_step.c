@@ -80,10 +80,12 @@ static uint32_t high(uint64_t n) { return (uint32_t)(n >> 32); }
 
 static bn_status gather_volume(bn_sim *sim, xray *s)
 {
-    const size_t cells = xray_counters(s);
-    int64_t *counted = calloc(cells, sizeof *counted);
+    const size_t count = xray_counters(s), cells = xray_cells(s->volume.box);
+    int64_t *counted = calloc(count, sizeof *counted);
     bn_status st = counted ? BN_OK : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the tally in the volume");
-    BN_GO(bn_device_array_take(s->arrays.volume, counted, cells));
+    BN_GO(bn_device_array_take(s->arrays.volume, counted, count));
+    for (size_t i = cells; i < count; i++)
+        counted[i % cells] += counted[i];
     BN_GO(xray_gather_volume(sim, s, counted));
 out:
     free(counted);
