@@ -62,12 +62,13 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 
 /* In space a work-group takes LINES lines side by side (the host's SIDE_BY_SIDE), and work-item t has chunk t / LINES of
  * line t % LINES. psi and v are in local memory, the values of a node of these lines beside each other. It has room for
- * psi of HELD lines, a multiple of LINES: the last of ROWS stay there until all are stored transposed together, the others
- * are stored in place and read again. In a plane, or where not even one line fits (HELD 0), psi stays in registers, which
- * takes less time a step, and more registers. */
+ * psi of HELD lines, a multiple of LINES. They are stored transposed together where that fills the 32 bytes that memory
+ * writes at once: parts of them cost more than to store in place, and to read again once ROWS lines are there. In a
+ * plane, or where not even one line fits (HELD 0), psi stays in registers: less time a step, and more registers. */
 #define ROWS (SPACE ? 4 : 1) /* BN_PER_ROWS */
 #define LINES (KEEPS_REGISTERS ? SIDE_BY_SIDE : 1)
 #define IN_LOCAL (KEEPS_REGISTERS && HELD > 0)
+#define STORED_FROM_LOCAL (IN_LOCAL && HELD * 2 * REAL_BYTES >= 32)
 
 /* Where node i of a row lies in the transposed grid. OTHER_FIRST, OTHER_PITCH: of grids in one box; else 0. */
 #if OTHER_PITCH
@@ -109,8 +110,7 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #define AT_V (4 * LINES * CHUNKS)
 #define AT_NODES (AT_V + (LOSSY ? 2 : 1) * LINES * CHUNKS * CHUNK / 2 + 1)
 #define NODES (LINES * (CHUNKS * CHUNK + 1))
-#define IS_HELD(k) ((k) >= ROWS - HELD)
-#define NODES_OF(k) (AT_NODES + (IS_HELD(k) ? ((k) - (ROWS - HELD)) / LINES * NODES : 0))
+#define NODES_OF(k) (AT_NODES + (k) % HELD / LINES * NODES)
 #define MEMORY_VALUES (AT_NODES + HELD / LINES * NODES)
 #else
 #define PSI(j) f[j]
@@ -118,15 +118,16 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #define MEMORY_VALUES (KEEPS_REGISTERS ? 6 * CHUNKS + 2 : 4 * LINES * CHUNKS) /* low and high of registers alone */
 #endif
 
-/* One work-item per chunk. Steps of the lines from row on, number `k` and following of the work-group's; psi is stored in
- * place but for what stays in local memory where `store` says so. */
+/* One work-item per chunk. Steps of the lines from row on, number k and following of the work-group's; psi is stored in
+ * place unless it is only to be stored from local memory. */
 static inline void steps_in_registers(global real2 *psi, global const real2 *factors_r, global const change_t *change,
                                       int store, int row, int k, real2 factor, int reach, int steps,
                                       local real2 *memory)
 {
     const int l = (int)(get_local_id(0) % LINES), c = (int)(get_local_id(0) / LINES);
     const int mine = c < CHUNKS;
-    const int own = min(c, CHUNKS - 1); /* work-items without a chunk, and lines that are not there, do what the last does */
+    /* Work-items without a chunk, and lines that are not there, do what the last does. */
+    const int own = min(c, CHUNKS - 1);
     const index_t first = AT(0, min(row + l, NY - 1));
     local real2 *forward_carry = memory + l, *backward_carry = forward_carry + LINES * CHUNKS;
     local real2 *forward_factor = backward_carry + LINES * CHUNKS, *backward_factor = forward_factor + LINES * CHUNKS;
@@ -225,7 +226,7 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
         }
     }
 #if IN_LOCAL
-    if (IS_HELD(k) && store == 1)
+    if (STORED_FROM_LOCAL && store == 1)
         return;
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_NODES(j)
@@ -235,6 +236,8 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
     FOR_NODES(j)
         if (mine && IS_NODE(c, j))
             psi[first + c * CHUNK + j] = f[j];
+    (void)store;
+    (void)k;
 #endif
 }
 
@@ -328,17 +331,24 @@ kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factor
     const int top = LAUNCH_Y + (int)get_group_id(1) * ROWS;
     ROLLED for (int row = top; row < min(top + ROWS, NY); row += LINES) {
         TAKE_STEPS(store, row, row - top, (real2)(factor_x, factor_y))
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    }
-    for (uint n = store ? (uint)get_local_id(0) : NX * ROWS; n < NX * ROWS; n += (uint)get_local_size(0)) {
-        const int i = (int)(n / ROWS), k = (int)(n % ROWS);
-        if (top + k < NY && IS_STORED(i))
-#if IN_LOCAL
-            other[STORED_AT(i, top + k)] =
-                IN_REGISTERS && IS_HELD(k) ? memory[NODES_OF(k) + i * LINES + k % LINES] : psi[AT(i, top + k)];
-#else
-            other[STORED_AT(i, top + k)] = psi[AT(i, top + k)];
+        barrier(CLK_LOCAL_MEM_FENCE);
+#if STORED_FROM_LOCAL
+        const int begin = (row - top) / HELD * HELD, end = row - top + LINES; /* of the lines that are held, so far */
+        const uint values = store && IN_REGISTERS && (end - begin == HELD || top + end >= NY) ? NX * HELD : 0;
+        for (uint n = (uint)get_local_id(0); n < values; n += (uint)get_local_size(0)) {
+            const int i = (int)(n / HELD), k = begin + (int)(n % HELD);
+            if (top + k < NY && IS_STORED(i))
+                other[STORED_AT(i, top + k)] = memory[NODES_OF(k) + i * LINES + k % LINES];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
 #endif
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    const int from_memory = (store != 0) & (!STORED_FROM_LOCAL | !IN_REGISTERS);
+    for (uint n = from_memory ? (uint)get_local_id(0) : NX * ROWS; n < NX * ROWS; n += (uint)get_local_size(0)) {
+        const int i = (int)(n / ROWS), row = top + (int)(n % ROWS);
+        if (row < NY && IS_STORED(i))
+            other[STORED_AT(i, row)] = psi[AT(i, row)];
     }
 }
 #endif

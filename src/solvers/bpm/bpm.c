@@ -318,24 +318,29 @@ bn_status bpm_plan_psi(bn_plan *p)
     return bn_plan_field(p, &(bn_field_desc){ "envelope", "", BN_T_REAL2, 1, BN_OUTPUT });
 }
 
-/* Lines that a work-group of a cross-section takes side by side, as many as its work-items have chunks for, and how many
- * its local memory has room for: at most all that it stores together. 0: not even one. */
+/* Lines that a work-group of a cross-section takes side by side, as many as its work-items have chunks for, and how
+ * many its local memory holds: as many as fill what memory writes at once, or those alone. 0: not even one fits. */
 typedef struct group_lines {
     int side_by_side, held;
 } group_lines;
 
 static group_lines choose_lines(const bpm *s, const bpm_axis *a, const bn_device_info *device)
 {
-    /* What every device has, or where there is as much what GPUs of NVIDIA allow a work-group; some is the compilers'. */
+    /* What every device has, or what GPUs of NVIDIA allow a work-group where there is as much; some is the compilers'.
+     */
     enum { EVERYWHERE = 32 << 10, MOST = 48 << 10, COMPILERS = 64 };
     const bool more = device && device->local_bytes >= MOST;
     const double room = (more ? MOST : EVERYWHERE) - COMPILERS, real = s->c.single ? 4 : 8, v = s->c.lossy ? 2 : 1;
     const int chunks = ((int)a->piece + a->chunk - 1) / a->chunk;
+    const int full = 32 / (2 * (int)real); /* what memory writes at once: see kernels/bpm.cl */
     const double nodes = (double)chunks * a->chunk;
     for (int lines = BN_BLOCK_NY; s->c.axes == 2 && lines > 0; lines /= 2)
-        for (int held = BN_BLOCK_NY; lines * chunks <= BPM_LANES && held > 0; held -= lines)
+        for (int held = full > lines ? full : lines; lines * chunks <= BPM_LANES; held = lines) {
             if (real * (2 * (lines * 4 * chunks + held * (nodes + 1)) + v * lines * nodes + 2) <= room)
                 return (group_lines){ lines, held };
+            if (held == lines)
+                break;
+        }
     return (group_lines){ 1, 0 };
 }
 
@@ -346,8 +351,8 @@ void bpm_kernel_constants(const bpm *s, int d, const bn_device_info *device, bn_
     out[0] = (bn_define){ "CHUNK", BN_DEF_INT, { .i = a->chunk } };
     out[1] = (bn_define){ "LOSSY", BN_DEF_INT, { .i = s->c.lossy } };
     out[2] = (bn_define){ "SPACE", BN_DEF_INT, { .i = s->c.axes == 2 } };
-    /* Lines that fill a work-group each: 80 registers let three groups share an H200's compute unit, 64 four, which take
-     * less time for 2048 lines. */
+    /* Lines that fill a work-group each: 80 registers let three groups share an H200's compute unit, 64 four, which
+     * take less time for 2048 lines. */
     const bool alone = s->c.axes == 2 && s->c.single && group.side_by_side == 1 && a->chunk <= BPM_CHUNK_SHORT;
     out[3] = (bn_define){ "REGISTERS", BN_DEF_INT, { .i = alone ? 64 : 0 } };
     /* Where half steps store their result transposed: a grid in one box is spared the sums with what a launch tells. */
