@@ -60,7 +60,7 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #define FOR_CHUNKS(c) for (int c = (int)get_local_id(0); c < CHUNKS; c += (int)get_local_size(0))
 #define END(c) min((c + 1) * CHUNK, NX)
 
-/* In space a work-group takes LINES lines side by side (the host's SIDE_BY_SIDE), and work-item t has chunk t / LINES of
+/* In space a work-group takes LINES lines side by side (SIDE_BY_SIDE of the host); work-item t has chunk t / LINES of
  * line t % LINES. psi and v are in local memory, the values of a node of these lines beside each other. It has room for
  * psi of HELD lines, a multiple of LINES. They are stored transposed together where that fills the 32 bytes that memory
  * writes at once: parts of them cost more than to store in place, and to read again once ROWS lines are there. In a
