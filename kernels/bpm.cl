@@ -60,21 +60,15 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #define FOR_CHUNKS(c) for (int c = (int)get_local_id(0); c < CHUNKS; c += (int)get_local_size(0))
 #define END(c) min((c + 1) * CHUNK, NX)
 
-/* In space a work-group takes LINES lines side by side, as many of its ROWS as 256 work-items have chunks for and as
- * fit into the local memory that every device has; work-item t has chunk t / LINES of line t % LINES. psi is there, the
- * values of a node of all these lines beside each other. In a plane, or where not even one line fits, psi stays in
- * registers, which takes less time a step, and more registers. */
+/* In space a work-group takes LINES lines side by side (SIDE_BY_SIDE of the host); work-item t has chunk t / LINES of
+ * line t % LINES. psi and v are in local memory, the values of a node of these lines beside each other. It has room for
+ * psi of HELD lines, a multiple of LINES. They are stored transposed together where that fills the 32 bytes that memory
+ * writes at once: parts of them cost more than to store in place, and to read again once ROWS lines are there. In a
+ * plane, or where not even one line fits (HELD 0), psi stays in registers: less time a step, and more registers. */
 #define ROWS (SPACE ? 4 : 1) /* BN_PER_ROWS */
-#define LINE_VALUES (CHUNKS * CHUNK + 1 + 4 * CHUNKS)
-#define FIT(lines) (KEEPS_REGISTERS && 2 * REAL_BYTES * (lines)*LINE_VALUES <= 32768 && (lines)*CHUNKS <= 256)
-#if SPACE && FIT(4)
-#define LINES 4
-#elif SPACE && FIT(2)
-#define LINES 2
-#else
-#define LINES 1
-#endif
-#define IN_LOCAL (SPACE && FIT(1))
+#define LINES (KEEPS_REGISTERS ? SIDE_BY_SIDE : 1)
+#define IN_LOCAL (KEEPS_REGISTERS && HELD > 0)
+#define STORED_FROM_LOCAL (IN_LOCAL && HELD * 2 * REAL_BYTES >= 32)
 
 /* Where node i of a row lies in the transposed grid. OTHER_FIRST, OTHER_PITCH: of grids in one box; else 0. */
 #if OTHER_PITCH
@@ -102,52 +96,63 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #define FOR_NODES(j) UNROLLED for (int j = 0; j < CHUNK; j++)
 #define FOR_NODES_BACK(j) UNROLLED for (int j = CHUNK - 1; j >= 0; j--)
 
-/* Work-items read nodes in order and store them in order, neighbours beside each other, whoever's chunk they are in. */
-#define IN_ORDER(j) (c + (j)*lanes)
-#define TO_CHUNKS(a, stage, type)                                                                        \
-    FOR_NODES(j) if (IN_ORDER(j) < NX) stage[IN_ORDER(j) * LINES + l] = a[j];                            \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
-    FOR_NODES(j) a[j] = mine && IS_NODE(c, j) ? stage[(c * CHUNK + j) * LINES + l] : (type)(0);          \
-    barrier(CLK_LOCAL_MEM_FENCE);
+/* Work-items read nodes in order and store them in order, neighbours beside each other, whoever's chunk they are in:
+ * CHUNKS at a time, so that only of the last it is a question whether they are there. */
+#define IN_ORDER(j) (own + (j)*CHUNKS)
+#define IS_IN_ORDER(j) (((j) + 1) * CHUNKS <= NX || IN_ORDER(j) < NX)
+#define TO_LOCAL(a, memory) FOR_NODES(j) if (mine) memory[IN_ORDER(j) * LINES + l] = a[j];
 
+/* Local memory: carries and factors, v, psi of the lines that are held. */
 #if IN_LOCAL
-#define PSI(j) nodes[(own * CHUNK + (j)) * LINES + l]
-#define MEMORY_VALUES (LINES * LINE_VALUES)
+#define OF_CHUNK(memory, j) memory[(own * CHUNK + (j)) * LINES + l]
+#define PSI(j) OF_CHUNK(nodes, j)
+#define V(j) OF_CHUNK(nodes_v, j)
+#define AT_V (4 * LINES * CHUNKS)
+#define AT_NODES (AT_V + (LOSSY ? 2 : 1) * LINES * CHUNKS * CHUNK / 2 + 1)
+#define NODES (LINES * (CHUNKS * CHUNK + 1))
+#define NODES_OF(k) (AT_NODES + (k) % HELD / LINES * NODES)
+#define MEMORY_VALUES (AT_NODES + HELD / LINES * NODES)
 #else
 #define PSI(j) f[j]
+#define V(j) v[j]
 #define MEMORY_VALUES (KEEPS_REGISTERS ? 6 * CHUNKS + 2 : 4 * LINES * CHUNKS) /* low and high of registers alone */
 #endif
 
-/* One work-item per chunk. Steps of the lines from row on, stored in place; where they are all that the group has, as
- * `store` says. */
+/* One work-item per chunk. Steps of the lines from row on, number k and following of the work-group's; psi is stored in
+ * place unless it is only to be stored from local memory. */
 static inline void steps_in_registers(global real2 *psi, global const real2 *factors_r, global const change_t *change,
-                                      global real2 *other, const int16 sizes, int store, int row, real2 factor,
-                                      int reach, int steps, local real2 *memory)
+                                      int store, int row, int k, real2 factor, int reach, int steps,
+                                      local real2 *memory)
 {
     const int l = (int)(get_local_id(0) % LINES), c = (int)(get_local_id(0) / LINES);
-    const int mine = c < CHUNKS, there = row + l < NY;
-    const int own = min(c, CHUNKS - 1); /* work-items without a chunk must not read beyond the arrays */
-    const index_t first = AT(0, there ? row + l : row);
+    const int mine = c < CHUNKS;
+    /* Work-items without a chunk, and lines that are not there, do what the last does. */
+    const int own = min(c, CHUNKS - 1);
+    const index_t first = AT(0, min(row + l, NY - 1));
     local real2 *forward_carry = memory + l, *backward_carry = forward_carry + LINES * CHUNKS;
     local real2 *forward_factor = backward_carry + LINES * CHUNKS, *backward_factor = forward_factor + LINES * CHUNKS;
-    const real2 r_before = mine && c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0);
-    real2 r[CHUNK], y[CHUNK];
+    real2 r_before = (real2)(0), r[CHUNK], y[CHUNK];
     change_t v[CHUNK];
 #if IN_LOCAL
-    local real2 *nodes = memory + 4 * LINES * CHUNKS;
-    local change_t *nodes_v = (local change_t *)nodes;
-    const int lanes = (int)get_local_size(0) / LINES;
+    local change_t *nodes_v = (local change_t *)(memory + AT_V);
+    local real2 *nodes = memory + NODES_OF(k);
+    global real2 *line_psi = psi + first + own;
+    global const real2 *line_r = factors_r + first + own;
+    global const change_t *line_v = change + first + own;
     FOR_NODES(j) {
-        const int is_node = IN_ORDER(j) < NX;
-        const index_t at = first + (is_node ? IN_ORDER(j) : 0);
-        y[j] = is_node ? psi[at] : (real2)(0);
-        r[j] = is_node ? factors_r[at] : (real2)(0);
-        v[j] = is_node ? change[at] : (change_t)(0);
+        y[j] = IS_IN_ORDER(j) ? line_psi[j * CHUNKS] : (real2)(0);
+        r[j] = IS_IN_ORDER(j) ? line_r[j * CHUNKS] : (real2)(0);
+        v[j] = IS_IN_ORDER(j) ? line_v[j * CHUNKS] : (change_t)(0);
     }
-    TO_CHUNKS(r, nodes, real2)
-    TO_CHUNKS(v, nodes_v, change_t)
-    FOR_NODES(j) if (IN_ORDER(j) <= CHUNKS * CHUNK)
-        nodes[IN_ORDER(j) * LINES + l] = y[j];
+    TO_LOCAL(r, nodes)
+    TO_LOCAL(v, nodes_v)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_NODES(j)
+        r[j] = OF_CHUNK(nodes, j);
+    if (own > 0)
+        r_before = OF_CHUNK(nodes, -1);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    TO_LOCAL(y, nodes)
     if (c == 0)
         nodes[CHUNKS * CHUNK * LINES + l] = (real2)(0);
 #else
@@ -160,6 +165,8 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
         r[j] = is_node ? factors_r[at] : (real2)(0);
         v[j] = is_node ? change[at] : (change_t)(0);
     }
+    if (mine && c > 0)
+        r_before = factors_r[first + c * CHUNK - 1];
     if (c == 0)
         high[0] = low[CHUNKS] = (real2)(0);
 #endif
@@ -191,7 +198,7 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
         real2 carry = (real2)(0);
         FOR_NODES(j) { /* (2), (3) as if nothing entered */
             const real2 here = PSI(j);
-            y[j] = apply_operator(before, here, j + 1 < CHUNK ? PSI(j + 1) : above, v[j]);
+            y[j] = apply_operator(before, here, j + 1 < CHUNK ? PSI(j + 1) : above, V(j));
             carry = cfnma(j > 0 ? r[j - 1] : r_before, carry, y[j]);
             before = here;
         }
@@ -202,38 +209,35 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
         FOR_NODES(j) /* (3) */
             y_in = y[j] = cfnma(j > 0 ? r[j - 1] : r_before, y_in, y[j]);
         real2 u = (real2)(0);
-        FOR_NODES_BACK(j) /* (4) as if nothing entered */
-            u = IS_NODE(c, j) ? cmul(r[j], y[j] - u) : u;
+        FOR_NODES_BACK(j) { /* (4) as if nothing entered */
+            const real2 next = cmul(r[j], y[j] - u);
+            u = IS_NODE(c, j) ? next : u;
+        }
         if (mine)
             backward_carry[c * LINES] = u;
         barrier(CLK_LOCAL_MEM_FENCE);
         BACKWARD_INPUT(w, own)
-        FOR_NODES_BACK(j) /* (4), (1) */
-            if ((mine | !IN_LOCAL) && IS_NODE(c, j)) {
-                w = cmul(r[j], y[j] - w);
-                PSI(j) = cfnma(factor, w, PSI(j));
-            }
+        FOR_NODES_BACK(j) { /* (4), (1) */
+            const real2 next = cmul(r[j], y[j] - w);
+            w = IS_NODE(c, j) ? next : w;
+            const real2 changed = cfnma(factor, w, PSI(j));
+            if ((mine | !IN_LOCAL) && IS_NODE(c, j))
+                PSI(j) = changed;
+        }
     }
-#if LINES == ROWS && SPACE
-    FOR_NODES(j)
-        if (store && mine && there && IS_NODE(c, j) && IS_STORED(c * CHUNK + j))
-            other[STORED_AT(c * CHUNK + j, row + l)] = PSI(j);
-    if (store == 1)
-        return;
-#else
-    (void)other;
-    (void)sizes;
-    (void)store;
-#endif
 #if IN_LOCAL
+    if (STORED_FROM_LOCAL && store == 1)
+        return;
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_NODES(j)
-        if (there && IN_ORDER(j) < NX)
-            psi[first + IN_ORDER(j)] = nodes[IN_ORDER(j) * LINES + l];
+        if (mine && row + l < NY && IS_IN_ORDER(j))
+            line_psi[j * CHUNKS] = nodes[IN_ORDER(j) * LINES + l];
 #else
     FOR_NODES(j)
         if (mine && IS_NODE(c, j))
             psi[first + c * CHUNK + j] = f[j];
+    (void)store;
+    (void)k;
 #endif
 }
 
@@ -295,9 +299,9 @@ static inline void steps_in_memory(global real2 *psi, global const real2 *factor
 }
 
 #define IN_REGISTERS (KEEPS_REGISTERS && get_local_size(0) >= LINES * CHUNKS)
-#define TAKE_STEPS(other, sizes, store, row, factor)                                                      \
+#define TAKE_STEPS(store, row, k, factor)                                                                 \
     if (IN_REGISTERS)                                                                                     \
-        steps_in_registers(psi, factors_r, change, other, sizes, store, row, factor, reach, steps, memory); \
+        steps_in_registers(psi, factors_r, change, store, row, k, factor, reach, steps, memory);       \
     else                                                                                                  \
         for (int row_ = row; row_ < min(row + LINES, NY); row_++)                                         \
             steps_in_memory(psi, factors_r, change, work, AT(0, row_), factor, reach, steps, memory);
@@ -309,7 +313,7 @@ kernel void bpm_crank_nicolson(global real2 *psi, global const real2 *restrict f
                                global const real2 *restrict factors, int reach, int steps)
 {
     local real2 memory[MEMORY_VALUES];
-    TAKE_STEPS(psi, (int16)(0), 0, (int)get_global_id(1) - Y0, factors[(int)get_global_id(1)])
+    TAKE_STEPS(0, (int)get_global_id(1) - Y0, 0, factors[(int)get_global_id(1)])
 }
 #else
 /* Half steps along the lines of a cross-section: what P has along the line and half of the index; the rest belongs to
@@ -326,10 +330,21 @@ kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factor
     local real2 memory[MEMORY_VALUES];
     const int top = LAUNCH_Y + (int)get_group_id(1) * ROWS;
     ROLLED for (int row = top; row < min(top + ROWS, NY); row += LINES) {
-        TAKE_STEPS(other, sizes, store, row, (real2)(factor_x, factor_y))
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        TAKE_STEPS(store, row, row - top, (real2)(factor_x, factor_y))
+        barrier(CLK_LOCAL_MEM_FENCE);
+#if STORED_FROM_LOCAL
+        const int begin = (row - top) / HELD * HELD, end = row - top + LINES; /* of the lines that are held, so far */
+        const uint values = store && IN_REGISTERS && (end - begin == HELD || top + end >= NY) ? NX * HELD : 0;
+        for (uint n = (uint)get_local_id(0); n < values; n += (uint)get_local_size(0)) {
+            const int i = (int)(n / HELD), k = begin + (int)(n % HELD);
+            if (top + k < NY && IS_STORED(i))
+                other[STORED_AT(i, top + k)] = memory[NODES_OF(k) + i * LINES + k % LINES];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
     }
-    const int from_memory = (store != 0) & ((LINES < ROWS) | !IN_REGISTERS);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    const int from_memory = (store != 0) & (!STORED_FROM_LOCAL | !IN_REGISTERS);
     for (uint n = from_memory ? (uint)get_local_id(0) : NX * ROWS; n < NX * ROWS; n += (uint)get_local_size(0)) {
         const int i = (int)(n / ROWS), row = top + (int)(n % ROWS);
         if (row < NY && IS_STORED(i))

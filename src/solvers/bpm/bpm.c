@@ -318,16 +318,42 @@ bn_status bpm_plan_psi(bn_plan *p)
     return bn_plan_field(p, &(bn_field_desc){ "envelope", "", BN_T_REAL2, 1, BN_OUTPUT });
 }
 
-void bpm_kernel_constants(const bpm *s, int d, bn_define out[BPM_KERNEL_CONSTANTS])
+/* Lines that a work-group of a cross-section takes side by side, as many as its work-items have chunks for, and how
+ * many its local memory holds: as many as fill what memory writes at once, or those alone. 0: not even one fits. */
+typedef struct group_lines {
+    int side_by_side, held;
+} group_lines;
+
+static group_lines choose_lines(const bpm *s, const bpm_axis *a, const bn_device_info *device)
+{
+    /* What every device has, or what GPUs of NVIDIA allow a work-group where there is as much; some is the compilers'.
+     */
+    enum { EVERYWHERE = 32 << 10, MOST = 48 << 10, COMPILERS = 64 };
+    const bool more = device && device->local_bytes >= MOST;
+    const double room = (more ? MOST : EVERYWHERE) - COMPILERS, real = s->c.single ? 4 : 8, v = s->c.lossy ? 2 : 1;
+    const int chunks = ((int)a->piece + a->chunk - 1) / a->chunk;
+    const int full = 32 / (2 * (int)real); /* what memory writes at once: see kernels/bpm.cl */
+    const double nodes = (double)chunks * a->chunk;
+    for (int lines = BN_BLOCK_NY; s->c.axes == 2 && lines > 0; lines /= 2)
+        for (int held = full > lines ? full : lines; lines * chunks <= BPM_LANES; held = lines) {
+            if (real * (2 * (lines * 4 * chunks + held * (nodes + 1)) + v * lines * nodes + 2) <= room)
+                return (group_lines){ lines, held };
+            if (held == lines)
+                break;
+        }
+    return (group_lines){ 1, 0 };
+}
+
+void bpm_kernel_constants(const bpm *s, int d, const bn_device_info *device, bn_define out[BPM_KERNEL_CONSTANTS])
 {
     const bpm_axis *a = &s->axis[d];
+    const group_lines group = choose_lines(s, a, device);
     out[0] = (bn_define){ "CHUNK", BN_DEF_INT, { .i = a->chunk } };
     out[1] = (bn_define){ "LOSSY", BN_DEF_INT, { .i = s->c.lossy } };
     out[2] = (bn_define){ "SPACE", BN_DEF_INT, { .i = s->c.axes == 2 } };
-    /* Lines that fill a work-group each: 80 registers let three groups share an H200's compute unit and take 80 us for
-     * 2048 lines, 64 four and 74 us. */
-    const bool alone = s->c.axes == 2 && s->c.single && 2 * a->piece > (uint32_t)(BPM_LANES * a->chunk) &&
-                       a->chunk <= BPM_CHUNK_SHORT;
+    /* Lines that fill a work-group each: 80 registers let three groups share an H200's compute unit, 64 four, which
+     * take less time for 2048 lines. */
+    const bool alone = s->c.axes == 2 && s->c.single && group.side_by_side == 1 && a->chunk <= BPM_CHUNK_SHORT;
     out[3] = (bn_define){ "REGISTERS", BN_DEF_INT, { .i = alone ? 64 : 0 } };
     /* Where half steps store their result transposed: a grid in one box is spared the sums with what a launch tells. */
     const bn_domain *other = s->axis[!d].domain;
@@ -335,6 +361,8 @@ void bpm_kernel_constants(const bpm *s, int d, bn_define out[BPM_KERNEL_CONSTANT
     const bn_place place = one ? bn_domain_place(other) : (bn_place){ 0 };
     out[4] = (bn_define){ "OTHER_FIRST", BN_DEF_INT, { .i = place.first } };
     out[5] = (bn_define){ "OTHER_PITCH", BN_DEF_INT, { .i = place.pitch } };
+    out[6] = (bn_define){ "SIDE_BY_SIDE", BN_DEF_INT, { .i = group.side_by_side } };
+    out[7] = (bn_define){ "HELD", BN_DEF_INT, { .i = group.held } };
 }
 
 bn_status bpm_plan_constants(bn_plan *p, const bpm *s)
@@ -345,7 +373,7 @@ bn_status bpm_plan_constants(bn_plan *p, const bpm *s)
         BN_TRY(bn_plan_needs(p, "absorbing layers"));
     if (s->c.axes == 1 && s->c.per_record >= BPM_LONG_LAUNCH)
         BN_TRY(bn_plan_needs(p, "long launches"));
-    bpm_kernel_constants(s, 0, constants);
+    bpm_kernel_constants(s, 0, bn_plan_device(p), constants);
     for (size_t i = 0; i < BPM_KERNEL_CONSTANTS; i++)
         BN_TRY(bn_plan_define_int(p, constants[i].name, constants[i].u.i));
     return BN_OK;
