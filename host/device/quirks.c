@@ -8,7 +8,7 @@
 /* What a row may look at. */
 typedef struct bn_quirk_facts {
     const char *extensions; /* words with a space between them */
-    const char *name;
+    const char *name, *driver;
     size_t least_sub_group; /* 0: the device does not say */
     bool cpu;
 } bn_quirk_facts;
@@ -29,6 +29,7 @@ static void registers(bn_quirks *q) { q->register_option = true; }
 static void sub_groups_of_16(bn_quirks *q) { q->sub_group = 16; }
 static void groups_meet(bn_quirks *q) { q->side_by_side = true; }
 static void loops_of_65535(bn_quirks *q) { q->loop_limit = 65535; }
+static void local_twice(bn_quirks *q) { q->local_counted_twice = true; }
 
 static void loops_in_order(bn_quirks *q) { q->option = "-DLOOPS_LOSE_ORDER"; }
 static void no_calls(bn_quirks *q) { q->option = "-DCALLS_LOSE_ARGUMENTS"; }
@@ -46,6 +47,8 @@ static bool has_compiler_options(const bn_quirk_facts *f)
 }
 
 static bool is_llvmpipe(const bn_quirk_facts *f) { return strncmp(f->name, "llvmpipe", strlen("llvmpipe")) == 0; }
+
+static bool is_of_2022(const bn_quirk_facts *f) { return strtol(f->driver, NULL, 10) == 22; }
 
 static bool is_cpu(const bn_quirk_facts *f) { return f->cpu; }
 
@@ -82,6 +85,8 @@ static const bn_quirk rows[] = {
     { "rusticl", NULL, is_llvmpipe, loops_of_65535,
       "all loops of a work-item end, without an error, after so many iterations together",
       "Mesa 22.3, lp_bld_limits.h: LP_MAX_TGSI_LOOP_ITERATIONS; seen there, not in 25.0", "2026-11" },
+    { "rusticl", NULL, is_of_2022, local_twice, "it counts the local memory of a kernel twice, and takes it once",
+      "seen in Mesa 22.3, not in 25.0: 8192 bytes for local float x[1024]", "2026-11" },
     { "rusticl", NULL, is_llvmpipe, no_calls,
       "a function that is called, not inlined, gets other arguments than it was given, and reads nowhere",
       "seen in Mesa 25.0: bed in limited_slopes of kernels/flood.cl", "2026-11" },
@@ -98,7 +103,7 @@ static const bn_quirk rows[] = {
 bn_quirks bn_quirks_find(const bn_device_info *info, size_t least_sub_group)
 {
     const bn_quirk_facts facts = { info->extensions ? info->extensions : "", info->name ? info->name : "",
-                                   least_sub_group, info->cpu };
+                                   info->driver ? info->driver : "", least_sub_group, info->cpu };
     /* Measured on an H200: 128 work-items are as good as 256 where all do the same, and a quarter faster where some end
      * sooner than others (photons). */
     bn_quirks q = { .cache = BN_CACHE_OURS, .preferred_work_group = info->cpu ? 256 : 128 };

@@ -344,6 +344,8 @@ bn_status bn_kernel_ready(bn_kernel *k)
               CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple, &multiple, NULL);
         BN_CL(device, desc->name, clGetKernelInfo, k->cl[b], CL_KERNEL_NUM_ARGS, sizeof k->argument_count,
               &k->argument_count, NULL);
+        if (device->quirks.local_counted_twice)
+            local /= 2;
         if (group < 1)
             group = 1;
         if (group < k->max_group)

@@ -31,7 +31,7 @@ typedef struct value {
 typedef struct outcome {
     value values[MOST_VALUES];
     size_t count;
-    bool launched[MOST_KERNELS]; /* of the solver's table */
+    bool launched[MOST_KERNELS]; /* of the solver's table, and those that fit no work-group of the device */
 } outcome;
 
 /* One way to run: device NULL is the reference. */
@@ -111,9 +111,12 @@ static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, con
         bn_profile_row rows[MOST_KERNELS];
         const size_t count = bn_domain_profile(bn_sim_domain(sim), rows, MOST_KERNELS);
         const bn_kernel_desc *kernels = bn_solver_find(bn_case_solver(c))->kernels;
-        for (size_t k = 0; kernels[k].name && k < MOST_KERNELS; k++)
+        for (size_t k = 0; kernels[k].name && k < MOST_KERNELS; k++) {
+            bn_kernel *kernel = bn_sim_kernel(sim, kernels[k].name);
+            out->launched[k] = out->launched[k] || (kernel && !bn_kernel_fits(kernel));
             for (size_t i = 0; i < count && i < MOST_KERNELS; i++)
                 out->launched[k] = out->launched[k] || strcmp(rows[i].kernel, kernels[k].name) == 0;
+        }
     }
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);

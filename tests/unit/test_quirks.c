@@ -53,6 +53,18 @@ START_TEST(launches_are_short_where_loops_end_early)
 }
 END_TEST
 
+START_TEST(local_memory_that_is_counted_twice_is_halved)
+{
+    bn_device_info mesa = device("rusticl", "OpenCL 3.0", "");
+    mesa.driver = "22.3.6";
+    ck_assert(bn_quirks_find(&mesa, 0).local_counted_twice);
+    mesa.driver = "25.0.7-2+deb13u1";
+    ck_assert(!bn_quirks_find(&mesa, 0).local_counted_twice);
+    const bn_device_info other = device("Some Platform", "OpenCL 1.2", NULL);
+    ck_assert(!bn_quirks_find(&other, 0).local_counted_twice);
+}
+END_TEST
+
 START_TEST(kernels_are_told_what_compilers_of_cpus_do)
 {
     bn_device_info mesa = device("rusticl", "OpenCL 3.0", ""), intel = device("Intel(R) OpenCL", "OpenCL 3.0", "");
@@ -72,6 +84,7 @@ END_TEST
 static void add(TCase *t)
 {
     tcase_add_test(t, kernels_are_told_what_compilers_of_cpus_do);
+    tcase_add_test(t, local_memory_that_is_counted_twice_is_halved);
     tcase_add_test(t, launches_are_short_where_loops_end_early);
     tcase_add_test(t, gpus_with_sub_groups_of_16_at_least_are_told_to_take_16);
     tcase_add_test(t, caches_are_ours_where_the_driver_has_none);
