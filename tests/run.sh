@@ -3,7 +3,8 @@
 #   BUILD=build BINNACLE=/path/to/binnacle sh tests/run.sh PROGRAM...
 # A program's last line is "N passed, N failed" or "N passed, N failed, N skipped"; one that dies, hangs or ends
 # otherwise counts as one failure. Two programs run at a time where there are two cores. Each such lane has its own home
-# and its own PoCL cache: several processes that fill one cold PoCL cache can crash each other.
+# and its own PoCL cache: several processes that fill one cold PoCL cache can crash each other. Between two programs a lane
+# takes over what the others have compiled.
 #
 # Environment:
 #   ONLY                     text: run only programs with that in their name
@@ -60,6 +61,10 @@ for python in python3 /usr/bin/python3; do
         break
     fi
 done
+# PoCL links each kernel by the `ld` that COMPILER_PATH has; GNU's second linker takes half of the time of the first.
+if gold=$(command -v ld.gold); then
+    mkdir "$work/linker" && ln -s "$gold" "$work/linker/ld" && COMPILER_PATH=$work/linker && export COMPILER_PATH
+fi
 if [ -n "$SAN" ]; then
     # Drivers keep memory until the process ends; what they leak is theirs.
     export LSAN_OPTIONS="suppressions=$PWD/tests/leaks.supp:print_suppressions=0"
@@ -73,6 +78,22 @@ name_of()
     printf '%s\n' "$1" | sed 's|^.*tests/||; s|\.sh$||'
 }
 
+# Links what other lanes have compiled since the last time into the PoCL cache of lane $1, in which nothing runs now. Entries are named
+# by their contents; PoCL makes them under other names, renames them when they are whole, and never writes to them again.
+take_over()
+{
+    to=$build/test-cache/lane-$1 mark=$work/lane-$1.mark list=$work/lane-$1.list
+    [ ! -e "$mark" ] || set -- "$1" -newer "$mark"
+    shift
+    touch "$mark.next"
+    for from in "$build"/test-cache/lane-*; do
+        [ "$from" != "$to" ] && cd "$from" 2>/dev/null || continue
+        find ./[A-P][A-P] \( -name program.bc -o -name '*.so' \) "$@" >"$list" 2>/dev/null
+        [ ! -s "$list" ] || xargs cp -ln --parents -t "$to" <"$list" 2>/dev/null
+    done
+    mv "$mark.next" "$mark"
+}
+
 # Runs one program in lane $1 and leaves its counts in $work/counts. It runs in the background, so that a signal can end
 # it.
 run_one()
@@ -84,6 +105,7 @@ run_one()
     rm -rf "$home"
     mkdir -p "$home/tmp" "$home/.cache" "$home/.local/share" "$home/.config" "$build/test-cache/lane-$lane"
     chmod go-w "$build/test-cache/lane-$lane" # whatever the umask: caches that others can write to are refused
+    (take_over "$lane")
     case $program in *.sh) shell='sh' ;; *) shell='' ;; esac
     # PoCL's optimiser takes half of the time of unit tests and of programs that only look at files, stops and parts; the
     # rest, and all in long tests, is tested with it, and so is whatever runs flow's direct solver: its transforms take five
