@@ -26,6 +26,7 @@ slow=1
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 : "${BN_TEST_LANES:=$((cores >= 2 ? 2 : 1))}"
 export BINNACLE BN_TEST_TIMEOUT BN_TEST_LONG
+. tests/pocl_share.subr
 
 rm -rf "$work" "$logs"
 mkdir -p "$work/claims" "$work/counts" "$logs" || exit 1
@@ -78,18 +79,13 @@ name_of()
     printf '%s\n' "$1" | sed 's|^.*tests/||; s|\.sh$||'
 }
 
-# Links what other lanes have compiled since the last time into the PoCL cache of lane $1, in which nothing runs now. Entries are named
-# by their contents; PoCL makes them under other names, renames them when they are whole, and never writes to them again.
+# What the other lanes have compiled since the last time, for lane $1, in which nothing runs now.
 take_over()
 {
-    to=$build/test-cache/lane-$1 mark=$work/lane-$1.mark list=$work/lane-$1.list
-    [ ! -e "$mark" ] || set -- "$1" -newer "$mark"
-    shift
+    mark=$work/lane-$1.mark
     touch "$mark.next"
-    for from in "$build"/test-cache/lane-*; do
-        [ "$from" != "$to" ] && cd "$from" 2>/dev/null || continue
-        find ./[A-P][A-P] \( -name program.bc -o -name '*.so' \) "$@" >"$list" 2>/dev/null
-        [ ! -s "$list" ] || xargs cp -ln --parents -t "$to" <"$list" 2>/dev/null
+    for other in "$build"/test-cache/lane-*; do
+        share_kernels "$mark" "$other" "$build/test-cache/lane-$1"
     done
     mv "$mark.next" "$mark"
 }
@@ -105,7 +101,7 @@ run_one()
     rm -rf "$home"
     mkdir -p "$home/tmp" "$home/.cache" "$home/.local/share" "$home/.config" "$build/test-cache/lane-$lane"
     chmod go-w "$build/test-cache/lane-$lane" # whatever the umask: caches that others can write to are refused
-    (take_over "$lane")
+    take_over "$lane"
     case $program in *.sh) shell='sh' ;; *) shell='' ;; esac
     # PoCL's optimiser takes half of the time of unit tests and of programs that only look at files, stops and parts; the
     # rest, and all in long tests, is tested with it, and so is whatever runs flow's direct solver: its transforms take five
