@@ -108,7 +108,8 @@ run_one()
     # times as long to compile without.
     case $BN_TEST_LONG$name in
     1*) flags='' ;;
-    cli/checkpoints | cli/driver_aborts | cli/faults | cli/guard | cli/many_devices | cli/photons_cross | cli/progress | cli/stop | cli/tune) flags=$BN_TEST_PLAIN ;;
+    cli/check_counts | cli/checkpoints | cli/driver_aborts | cli/faults | cli/guard | cli/many_devices | cli/photons_cross | cli/pocl_cache | cli/program | \
+        cli/progress | cli/stop | cli/tune) flags=$BN_TEST_PLAIN ;;
     solvers/flow/test_multigrid_boxes) flags=$BN_TEST_PLAIN ;;
     cli/* | solvers/* | conformance/*) flags='' ;;
     *) flags=$BN_TEST_PLAIN ;;

@@ -247,8 +247,8 @@ static amount amount_of(int which, bool twice, bool study)
     return twice ? FIRST_CASE : ALL_CASES;
 }
 
-/* Loops over both precisions, solvers. A device serves all ways: PoCL reads its library anew for each that compiles, half
- * a second, and the run that all are compared with is one. */
+/* Loops over both precisions, solvers. A device serves all ways, since PoCL reads its library anew for each that
+ * compiles, half a second; so does the run that all are compared with. */
 START_TEST(bits_do_not_depend_on_how_it_runs)
 {
     static const char *const precisions[] = { "single", "double" };
@@ -272,7 +272,8 @@ START_TEST(bits_do_not_depend_on_how_it_runs)
             other.device = ways[which].reference ? NULL : device;
             if (other.boxes > 3 && is_study(solver)) /* a single row, which is cut between sums of 256 cells */
                 other.boxes = 3;
-            snprintf(what, sizeof what, "%d boxes, work-groups of %zu x %zu", other.boxes, other.group[0], other.group[1]);
+            snprintf(what, sizeof what, "%d boxes, work-groups of %zu x %zu", other.boxes, other.group[0],
+                     other.group[1]);
             if (ways[which].reference)
                 agree(first, run_cases(ctx, &other, solver, precision, all), precision);
             else
