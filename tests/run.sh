@@ -3,7 +3,8 @@
 #   BUILD=build BINNACLE=/path/to/binnacle sh tests/run.sh PROGRAM...
 # A program's last line is "N passed, N failed" or "N passed, N failed, N skipped"; one that dies, hangs or ends
 # otherwise counts as one failure. Two programs run at a time where there are two cores. Each such lane has its own home
-# and its own PoCL cache: several processes that fill one cold PoCL cache can crash each other.
+# and its own PoCL cache: several processes that fill one cold PoCL cache can crash each other. Between two programs a lane
+# takes over what the others have compiled.
 #
 # Environment:
 #   ONLY                     text: run only programs with that in their name
@@ -25,6 +26,7 @@ slow=1
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 : "${BN_TEST_LANES:=$((cores >= 2 ? 2 : 1))}"
 export BINNACLE BN_TEST_TIMEOUT BN_TEST_LONG
+. tests/pocl_share.subr
 
 rm -rf "$work" "$logs"
 mkdir -p "$work/claims" "$work/counts" "$logs" || exit 1
@@ -60,6 +62,10 @@ for python in python3 /usr/bin/python3; do
         break
     fi
 done
+# PoCL links each kernel by the `ld` that COMPILER_PATH has; GNU's second linker takes half of the time of the first.
+if gold=$(command -v ld.gold); then
+    mkdir "$work/linker" && ln -s "$gold" "$work/linker/ld" && COMPILER_PATH=$work/linker && export COMPILER_PATH
+fi
 if [ -n "$SAN" ]; then
     # Drivers keep memory until the process ends; what they leak is theirs.
     export LSAN_OPTIONS="suppressions=$PWD/tests/leaks.supp:print_suppressions=0"
@@ -73,6 +79,17 @@ name_of()
     printf '%s\n' "$1" | sed 's|^.*tests/||; s|\.sh$||'
 }
 
+# What the other lanes have compiled since the last time, for lane $1, in which nothing runs now.
+take_over()
+{
+    mark=$work/lane-$1.mark
+    touch "$mark.next"
+    for other in "$build"/test-cache/lane-*; do
+        share_kernels "$mark" "$other" "$build/test-cache/lane-$1"
+    done
+    mv "$mark.next" "$mark"
+}
+
 # Runs one program in lane $1 and leaves its counts in $work/counts. It runs in the background, so that a signal can end
 # it.
 run_one()
@@ -84,13 +101,15 @@ run_one()
     rm -rf "$home"
     mkdir -p "$home/tmp" "$home/.cache" "$home/.local/share" "$home/.config" "$build/test-cache/lane-$lane"
     chmod go-w "$build/test-cache/lane-$lane" # whatever the umask: caches that others can write to are refused
+    take_over "$lane"
     case $program in *.sh) shell='sh' ;; *) shell='' ;; esac
     # PoCL's optimiser takes half of the time of unit tests and of programs that only look at files, stops and parts; the
     # rest, and all in long tests, is tested with it, and so is whatever runs flow's direct solver: its transforms take five
     # times as long to compile without.
     case $BN_TEST_LONG$name in
     1*) flags='' ;;
-    cli/checkpoints | cli/driver_aborts | cli/faults | cli/guard | cli/many_devices | cli/photons_cross | cli/progress | cli/stop | cli/tune) flags=$BN_TEST_PLAIN ;;
+    cli/check_counts | cli/checkpoints | cli/driver_aborts | cli/faults | cli/guard | cli/many_devices | cli/photons_cross | cli/pocl_cache | cli/program | \
+        cli/progress | cli/stop | cli/tune) flags=$BN_TEST_PLAIN ;;
     solvers/flow/test_multigrid_boxes) flags=$BN_TEST_PLAIN ;;
     cli/* | solvers/* | conformance/*) flags='' ;;
     *) flags=$BN_TEST_PLAIN ;;

@@ -3,6 +3,7 @@
 # make room for; a rank that dies.
 . tests/cli_lib.subr
 . tests/cli_devices.subr
+. tests/pocl_share.subr
 # shellcheck disable=SC2034 # same() reads it
 first=one
 
@@ -16,12 +17,15 @@ took_part()
 share()
 {
     [ -n "${POCL_CACHE_DIR:-}" ] || return 0
-    for to in . process-1 process-2 process-3; do
-        [ -d "$POCL_CACHE_DIR/$to" ] || mkdir -m 700 "$POCL_CACHE_DIR/$to"
-        for from in . process-1 process-2 process-3; do
-            [ $from = $to ] || cp -Rln "$POCL_CACHE_DIR/$from"/[A-Z][A-Z] "$POCL_CACHE_DIR/$to" 2>/dev/null
-        done
+    touch "$work/mark.next"
+    for folder in process-1 process-2 process-3; do
+        [ -d "$POCL_CACHE_DIR/$folder" ] || mkdir -m 700 "$POCL_CACHE_DIR/$folder"
     done
+    set -- "$POCL_CACHE_DIR" "$POCL_CACHE_DIR/process-1" "$POCL_CACHE_DIR/process-2" "$POCL_CACHE_DIR/process-3"
+    for folder; do
+        share_kernels "$work/mark" "$folder" "$@"
+    done
+    mv "$work/mark.next" "$work/mark"
 }
 
 # try NAME DEVICES RANKS COMMAND...
