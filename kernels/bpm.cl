@@ -220,9 +220,8 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
         FOR_NODES_BACK(j) { /* (4), (1) */
             const real2 next = cmul(r[j], y[j] - w);
             w = IS_NODE(c, j) ? next : w;
-            const real2 changed = cfnma(factor, w, PSI(j));
             if ((mine | !IN_LOCAL) && IS_NODE(c, j))
-                PSI(j) = changed;
+                PSI(j) = cfnma(factor, w, PSI(j));
         }
     }
 #if IN_LOCAL
