@@ -1,7 +1,7 @@
 /* cg.cl: conjugate gradients (Hestenes and Stiefel 1952) on the five-point matrix of lib/stencil.h, with or without a
  * preconditioner z = M r, in the order of Chronopoulos and Gear (1989), in which an iteration is one launch: z.Az tells
  * p.Ap before the direction p is known,
- *   beta  = r.z / (r.z of the iteration before);     p.Ap = z.Az - beta r.z / (alpha of the iteration before)
+ *   beta  = r.z / (r.z of the iteration before);     p.Ap = z.Az - beta^2 (p.Ap of the iteration before)
  *   alpha = r.z / p.Ap;   p = z + beta p;   x = x + alpha p;   r = r - alpha A p;   r.r, r.Ar
  * cg_step does so without preconditioner, from what it left itself, at first from what cg_dots finds; with one,
  * cg_dots follows each application of M, and cg_step_preconditioned needs no r.Ar.
@@ -13,13 +13,12 @@
 #define CG_RZ 1         /* r.z, z the preconditioned residual */
 #define CG_BB 2         /* b.b */
 #define CG_TRUE 3       /* r.r of the last residual that was computed as b - A x */
-#define CG_ALPHA 4
-#define CG_BETA 5
-#define CG_STATE 6
-#define CG_ITERATIONS 7
-#define CG_RESTARTS 8
-#define CG_FRESH 9      /* 1: the next direction is the residual itself */
-#define CG_SCALARS 10
+#define CG_PAP 4        /* p.Ap */
+#define CG_STATE 5
+#define CG_ITERATIONS 6
+#define CG_RESTARTS 7
+#define CG_FRESH 8      /* 1: the next direction is the residual itself */
+#define CG_SCALARS 9
 
 #define CG_RUN 0        /* iterating */
 #define CG_CLAIMED 1    /* the recurrence is line the tolerance, or the limit is reached; x is not checked yet */
@@ -99,7 +98,7 @@ kernel void cg_judge(global const acc *restrict totals, global real *restrict s,
     s[CG_RZ] = rr;
     s[CG_BB] = bb;
     s[CG_TRUE] = rr;
-    s[CG_BETA] = 0;
+    s[CG_PAP] = 0;
     s[CG_FRESH] = 1;
     if (!check) {
         s[CG_ITERATIONS] = 0;
@@ -126,15 +125,14 @@ kernel void cg_judge(global const acc *restrict totals, global real *restrict s,
 #define NEXT_STEP(rr, rz, zaz)                                                                           \
     const int running = s[CG_STATE] == CG_RUN, fresh = s[CG_FRESH] != 0;                                 \
     const real beta = fresh ? 0 : (rz) / s[CG_RZ];                                                       \
-    const real pap = fresh ? (zaz) : (zaz)-beta * ((rz) / s[CG_ALPHA]), alpha = (rz) / pap;              \
+    const real pap = (zaz)-beta * beta * s[CG_PAP], alpha = (rz) / pap;                                  \
     const int judged = running && !fresh ? state_after(rr, s, tolerance2, limit) : (int)s[CG_STATE];     \
     const int state = judged == CG_RUN && (not_finite(pap) || !(pap > 0)) ? CG_BROKEN : judged;          \
     const int active = state == CG_RUN;                                                                  \
     WRITE_SCALARS(s_next, if (running) {                                                                 \
         s_next[CG_RR] = rr;                                                                              \
         s_next[CG_RZ] = rz;                                                                              \
-        s_next[CG_ALPHA] = alpha;                                                                        \
-        s_next[CG_BETA] = beta;                                                                          \
+        s_next[CG_PAP] = pap;                                                                            \
         s_next[CG_STATE] = state;                                                                        \
         s_next[CG_ITERATIONS] = s[CG_ITERATIONS] + (real)active;                                         \
         s_next[CG_FRESH] = active ? 0 : s[CG_FRESH];                                                     \

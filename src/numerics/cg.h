@@ -76,7 +76,7 @@ BN_CHECKED bn_status bn_cg_solve(bn_cg *, bn_field *x, bn_field *b, const bn_cg_
 /* Launches the computation of the true residual of an x from a direct solver, and its judgement. The report follows
  * from the scalars, which may be read along with others in one wait. */
 BN_CHECKED bn_status bn_cg_check(bn_cg *, bn_field *x, bn_field *b, const bn_cg_target *);
-enum { BN_CG_SCALARS = 10 };
+enum { BN_CG_SCALARS = 9 };
 bn_scalars *bn_cg_scalars(const bn_cg *);
 bn_cg_report bn_cg_report_of(const double scalars[BN_CG_SCALARS]);
 

@@ -397,7 +397,7 @@ static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, 
     real rr = 0, bb = 0, last = 0;
     residual(l, x, b, false, false, limits, &rr, &last, &bb, report);
     while (report->state == BN_CG_RUN) {
-        real rz_before = 0, alpha = 0;
+        real rz_before = 0, pap = 0;
         for (bool fresh = true;; fresh = false) {
             if (!fresh && !isfinite(rr))
                 report->state = BN_CG_BROKEN;
@@ -409,12 +409,13 @@ static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, 
                 cycle(l, 0, r, z);
             multiply_by_matrix(l, z);
             const real rz = preconditioned ? dot(l, r, z) : rr, zaz = dot(l, z, l->q);
-            const real beta = fresh ? 0 : rz / rz_before, pap = fresh ? zaz : zaz - beta * (rz / alpha);
+            const real beta = fresh ? 0 : rz / rz_before;
+            pap = zaz - beta * beta * pap;
             if (!isfinite(pap) || !(pap > 0)) {
                 report->state = BN_CG_BROKEN;
                 break;
             }
-            alpha = rz / pap;
+            const real alpha = rz / pap;
             rz_before = rz;
             for (size_t at = 0; at < l->points; at++)
                 p[at] = bits[at] ? z[at] + beta * p[at] : 0;
