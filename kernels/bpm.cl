@@ -227,7 +227,7 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
 #if IN_LOCAL
     if (STORED_FROM_LOCAL && store == 1)
         return;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* all have read, those that only follow the last too */
     FOR_NODES(j)
         if (mine && row + l < NY && IS_IN_ORDER(j))
             line_psi[j * CHUNKS] = nodes[IN_ORDER(j) * LINES + l];
