@@ -153,12 +153,19 @@ static void release(outcome *o)
     free(o);
 }
 
-/* Releases `other`. */
-static void same(const outcome *a, outcome *other, const char *precision, const char *what)
+/* Releases `other`, which may be of fewer cases. */
+static void same(const outcome *a, outcome *other, bool all, const char *precision, const char *what)
 {
-    ck_assert_uint_eq(a->count, other->count);
-    for (size_t i = 0; i < a->count; i++) {
-        const value *x = &a->values[i], *y = &other->values[i];
+    ck_assert_uint_gt(other->count, 0);
+    if (all)
+        ck_assert_uint_eq(a->count, other->count);
+    for (size_t i = 0, at = 0; i < other->count; i++, at++) {
+        const value *y = &other->values[i], *x;
+        while (at < a->count && strcmp(a->values[at].name, y->name) != 0)
+            at++;
+        ck_assert_msg(at < a->count, "%s, %s precision: %s: there is no such value on the whole grid", y->name,
+                      precision, what);
+        x = &a->values[at];
         ck_assert_msg(x->count == y->count && memcmp(x->bytes, y->bytes, x->count * x->element_bytes) == 0,
                       "%s, %s precision: %s: bits differ", x->name, precision, what);
     }
@@ -243,32 +250,38 @@ static amount amount_of(int which, bool twice, bool study)
     return twice ? FIRST_CASE : ALL_CASES;
 }
 
-/* Loops over ways, both precisions, solvers. */
+/* Loops over both precisions, solvers. A device serves all ways, since PoCL reads its library anew for each that
+ * compiles, half a second; so does the run that all are compared with. */
 START_TEST(bits_do_not_depend_on_how_it_runs)
 {
     static const char *const precisions[] = { "single", "double" };
-    const int which = _i % way_count(), twice = _i / way_count() % 2;
-    const char *solver = solver_at((size_t)(_i / way_count() / 2)), *precision = precisions[twice];
-    const amount cases = amount_of(which, twice, is_study(solver));
-    const bool all = cases == ALL_CASES;
+    const bool twice = _i % 2;
+    const char *solver = solver_at((size_t)_i / 2), *precision = precisions[twice];
     bn_context *ctx;
     bn_device *device;
-    if (!is_wanted(solver) || cases == NO_CASE)
+    if (!is_wanted(solver))
         return;
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
     OK(bn_device_open(ctx, "auto", false, &device));
     if (!twice || bn_device_describe(device)->fp64) {
-        char what[64];
-        way other = ways[which].way;
-        outcome *first = run_cases(ctx, &(way){ .device = device, .boxes = 1 }, solver, precision, all);
-        other.device = ways[which].reference ? NULL : device;
-        if (other.boxes > 3 && is_study(solver)) /* a single row, which is cut between sums of 256 cells */
-            other.boxes = 3;
-        snprintf(what, sizeof what, "%d boxes, work-groups of %zu x %zu", other.boxes, other.group[0], other.group[1]);
-        if (ways[which].reference)
-            agree(first, run_cases(ctx, &other, solver, precision, all), precision);
-        else
-            same(first, run_cases(ctx, &other, solver, precision, all), precision, what);
+        outcome *first = run_cases(ctx, &(way){ .device = device, .boxes = 1 }, solver, precision, true);
+        for (int which = 0; which < way_count(); which++) {
+            const amount cases = amount_of(which, twice, is_study(solver));
+            const bool all = cases == ALL_CASES;
+            char what[64];
+            way other = ways[which].way;
+            if (cases == NO_CASE)
+                continue;
+            other.device = ways[which].reference ? NULL : device;
+            if (other.boxes > 3 && is_study(solver)) /* a single row, which is cut between sums of 256 cells */
+                other.boxes = 3;
+            snprintf(what, sizeof what, "%d boxes, work-groups of %zu x %zu", other.boxes, other.group[0],
+                     other.group[1]);
+            if (ways[which].reference)
+                agree(first, run_cases(ctx, &other, solver, precision, all), precision);
+            else
+                same(first, run_cases(ctx, &other, solver, precision, all), all, precision, what);
+        }
         release(first);
     }
     bn_device_close(&device);
@@ -297,7 +310,7 @@ static void add_tests(TCase *tests)
     int count = 0;
     while (solver_at((size_t)count))
         count++;
-    tcase_add_loop_test(tests, bits_do_not_depend_on_how_it_runs, 0, way_count() * 2 * count);
+    tcase_add_loop_test(tests, bits_do_not_depend_on_how_it_runs, 0, 2 * count);
     tcase_add_test(tests, every_key_of_a_solver_makes_a_case);
     add_resume_tests(tests);
 }
