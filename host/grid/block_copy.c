@@ -67,10 +67,12 @@ static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const 
         BN_TRY(bn_set_arg(k, box, at + i, sizeof extent[i], &extent[i]));
     const size_t items[3] = { (size_t)(n[0] * width), (size_t)n[1], (size_t)n[2] * (size_t)components };
     const size_t none[3] = { 0, 0, 0 };
-    /* A thin block along x is one item wide: a shape that follows the block keeps work-groups full. */
+    /* A thin block along x is one item wide: a shape that follows the block keeps work-groups full on a GPU. PoCL would
+     * compile for each shape: on CPUs there is one, nearly square, for blocks that are thin along either axis. */
+    const bool cpu = f->domain->boxes[box].device->info.cpu;
     size_t limit = k->max_group < 64 ? k->max_group : 64, local[3] = { 1, 1, 1 }, global[3];
     for (int i = 0; i < 2; i++)
-        while (local[i] * 2 <= items[i] && local[0] * local[1] * 2 <= limit)
+        while ((cpu ? local[i] < 8 : local[i] * 2 <= items[i]) && local[0] * local[1] * 2 <= limit)
             local[i] *= 2;
     for (int i = 0; i < 3; i++)
         global[i] = (items[i] + local[i] - 1) / local[i] * local[i];

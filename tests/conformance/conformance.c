@@ -74,21 +74,22 @@ static void add_values(bn_context *ctx, bn_sim *sim, const bn_case *c, const cha
     }
 }
 
-void choose_optimiser(int boxes, const char *file)
+bool is_first_case(const char *file)
+{
+    return !strchr(strchr(file, '/') + 1, '/'); /* selftest/flow.toml, not selftest/flow/fft.toml */
+}
+
+void choose_optimiser(bool as_for_users, const char *file)
 {
     static const char *const transforms[] = { "flow/fft.", "flow/step." };
     const char *plain = getenv("BN_TEST_PLAIN"); /* tests/run.sh; NULL: the suite runs alone */
-    bool off = boxes > 1 && !long_tests();
+    bool off = !as_for_users && !long_tests();
     for (size_t i = 0; i < sizeof transforms / sizeof *transforms; i++)
         off = off && !strstr(file, transforms[i]);
     ck_assert_int_eq(setenv("POCL_EXTRA_BUILD_FLAGS", off && plain ? plain : "", 1), 0);
 }
 
-int odd_cut(const char *file)
-{
-    const bool first = !strchr(strchr(file, '/') + 1, '/'); /* selftest/flow.toml, not selftest/flow/fft.toml */
-    return first || long_tests() ? ODD_CUT : 2;
-}
+int odd_cut(const char *file) { return is_first_case(file) || long_tests() ? ODD_CUT : 2; }
 
 static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, const char *precision, outcome *out)
 {
@@ -100,7 +101,9 @@ static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, con
     OK(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
     bn_sim_desc desc = { .device = w->device, .boxes = w->boxes == ODD_CUT ? odd_cut(file->name) : w->boxes };
     memcpy(desc.work_group, w->group, sizeof desc.work_group);
-    choose_optimiser(desc.boxes, file->name);
+    choose_optimiser(desc.boxes == 1 && w->group[0] == 0 &&
+                         (strcmp(precision, "single") == 0 || is_first_case(file->name)),
+                     file->name);
     OK(bn_sim_create(ctx, c, &desc, &sim));
     while (!bn_sim_done(sim))
         OK(bn_sim_step(sim));

@@ -18,10 +18,14 @@ enum { ODD_CUT = 3, ODD_GROUP_X = 7, ODD_GROUP_Y = 3 };
  * the middle, but for `make test-long`. `file`: name of the self-test case. */
 int odd_cut(const char *file);
 
-/* A whole grid is compiled as PoCL compiles it for users, boxes without its optimiser, but for `make test-long`: that
- * takes half of the time, and no bit may depend on it. `file`: name of the self-test case; the transforms of flow's
- * direct solver take five times as long without. */
-void choose_optimiser(int boxes, const char *file);
+/* Whether it is a solver's first self-test case. `file`: its name. */
+bool is_first_case(const char *file);
+
+/* A whole grid in default work-groups is compiled as PoCL compiles it for users, in double precision that of the first
+ * case; boxes, other work-groups and the rest without its optimiser, but for `make test-long`: that takes half of the
+ * time, and no bit may depend on it. `file`: name of the self-test case; the transforms of flow's direct solver take five
+ * times as long without. */
+void choose_optimiser(bool as_for_users, const char *file);
 
 /* Whether this program tests that solver or study. */
 bool is_wanted(const char *solver);

@@ -89,7 +89,7 @@ static outcome run_whole(bn_context *ctx, bn_device *device, bn_case *c, unsigne
 {
     double (*tolerance)(const bn_case *, const char *) = bn_solver_find(bn_case_solver(c))->tolerance;
     bn_sim *sim;
-    choose_optimiser(1, "");
+    choose_optimiser(true, "");
     OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
     for (;;) { /* a run may be stopped before its first step */
         char path[4200];
@@ -118,7 +118,7 @@ static void resume(bn_context *ctx, bn_device *device, const bn_embedded *file, 
     bn_sim_desc desc = { .device = device, .boxes = boxes, .resume = path };
     if (boxes == odd_cut(file->name))
         desc.work_group[0] = ODD_GROUP_X, desc.work_group[1] = ODD_GROUP_Y, desc.work_group[2] = 1;
-    choose_optimiser(boxes, file->name);
+    choose_optimiser(boxes == 1, file->name);
     OK(bn_sim_create(ctx, c, &desc, &sim));
     ck_assert_int_eq((int)bn_sim_now(sim).step, (int)from);
     while (!bn_sim_done(sim))
