@@ -36,3 +36,9 @@ bool long_tests(void)
     const char *text = getenv("BN_TEST_LONG");
     return text && text[0] == '1';
 }
+
+void without_optimiser(bool off)
+{
+    const char *plain = getenv("BN_TEST_PLAIN");
+    ck_assert_int_eq(setenv("POCL_EXTRA_BUILD_FLAGS", off && plain && !long_tests() ? plain : "", 1), 0);
+}

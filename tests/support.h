@@ -14,6 +14,11 @@ int bn_test_main(const char *name, void (*add)(TCase *));
 /* Finer grids and longer runs belong to `make test-long`. */
 bool long_tests(void);
 
+/* Whether PoCL compiles without its optimiser from now on in this process, which takes half of the time: for
+ * comparisons of bits, which may not depend on it. Not in long tests, nor where the program runs without tests/run.sh.
+ */
+void without_optimiser(bool off);
+
 /* |value - expected| <= tolerance; the source of the expected number stands in the message. */
 #define near(value, expected, tolerance, source)                                                                 \
     do {                                                                                                         \

@@ -82,11 +82,10 @@ bool is_first_case(const char *file)
 void choose_optimiser(bool as_for_users, const char *file)
 {
     static const char *const transforms[] = { "flow/fft.", "flow/step." };
-    const char *plain = getenv("BN_TEST_PLAIN"); /* tests/run.sh; NULL: the suite runs alone */
-    bool off = !as_for_users && !long_tests();
+    bool off = !as_for_users;
     for (size_t i = 0; i < sizeof transforms / sizeof *transforms; i++)
         off = off && !strstr(file, transforms[i]);
-    ck_assert_int_eq(setenv("POCL_EXTRA_BUILD_FLAGS", off && plain ? plain : "", 1), 0);
+    without_optimiser(off);
 }
 
 int odd_cut(const char *file) { return is_first_case(file) || long_tests() ? ODD_CUT : 2; }
