@@ -53,15 +53,27 @@ static bn_status create_scalars(bn_cg *cg)
     return bn_scalars_write(cg->diagonal, diagonal, BN_DIAGONALS);
 }
 
+/* Numbers in local memory there: P and R of kernels/cg.cl. */
+static size_t step_values(size_t blocks)
+{
+    const size_t rows = blocks * BN_BLOCK_NY;
+    return (BN_BLOCK_NX + 4) * (rows + 4) + (BN_BLOCK_NX + 2) * (rows + 2);
+}
+
 /* Blocks of a work-group of cg_step. Several share what lies around them; but each compute unit should have four
- * work-groups, and a GPU's must fit into 32 KiB of local memory: two in single, one in double precision. */
+ * work-groups, and both arrays must fit into local memory: a GPU's into the 32 KiB that all have, two blocks in single,
+ * one in double precision. */
 static int step_blocks(const bn_domain *domain)
 {
     const uint32_t *n = bn_domain_grid(domain)->n;
     const bn_device *device = bn_domain_device(domain);
+    const bn_device_info *info = bn_device_describe(device);
     const size_t blocks = (size_t)((n[0] - 1) / BN_BLOCK_NX + 1) * ((n[1] - 1) / BN_BLOCK_NY + 1);
-    const size_t wish = blocks / ((size_t)4 * bn_device_describe(device)->compute_units);
-    const size_t most = bn_runs_cpu_kernels(device) ? 8 : bn_domain_precision(domain) == BN_SINGLE ? 2 : 1;
+    const size_t wish = blocks / ((size_t)4 * info->compute_units);
+    const bool single = bn_domain_precision(domain) == BN_SINGLE;
+    size_t most = bn_runs_cpu_kernels(device) ? 8 : single ? 2 : 1;
+    while (most > 1 && step_values(most) * (single ? 4 : 8) > info->local_bytes)
+        most--;
     return (int)(wish < 1 ? 1 : wish < most ? wish : most);
 }
 
