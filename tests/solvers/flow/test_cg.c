@@ -282,8 +282,8 @@ START_TEST(small_right_sides_are_solved_for)
         OK(bn_field_set(s.b, b, N * N));
         OK(bn_field_zero(s.x));
         const bn_cg_report report = solve(&s, 1e-6, 0);
-        ck_assert_msg(report.state == BN_CG_REACHED || report.state == BN_CG_ROUNDED, "%g: state %d after %u iterations",
-                      scale, (int)report.state, report.iterations);
+        ck_assert_msg(report.state == BN_CG_REACHED || report.state == BN_CG_ROUNDED,
+                      "%g: state %d after %u iterations", scale, (int)report.state, report.iterations);
     }
     end_system(&s);
 }
