@@ -8,14 +8,14 @@
 /* Places of the scalars, as in kernels/cg.cl. */
 enum { CG_RR, CG_RZ, CG_BB, CG_TRUE, CG_PAP, CG_STATE, CG_ITERATIONS, CG_RESTARTS, CG_FRESH, CG_SCALARS };
 
-enum { CG_RESIDUAL, CG_JUDGE, CG_DOTS, CG_STEP, CG_STEP_PRECONDITIONED, CG_KERNELS };
+enum { CG_RESIDUAL, CG_JUDGE, CG_DOTS, CG_STEP, CG_PRECONDITIONED_STEP, CG_KERNELS };
 
 static const bn_kernel_desc kernel_table[CG_KERNELS] = {
     [CG_RESIDUAL] = { "cg_residual", BN_PER_BLOCK, { .reads = 2, .writes = 1, .flops = 16 } },
     [CG_JUDGE] = { "cg_judge", BN_ONCE, { 0, 0, 0 } },
     [CG_DOTS] = { "cg_dots", BN_PER_BLOCK, { .reads = 2, .writes = 0, .flops = 13 } },
     [CG_STEP] = { "cg_step", BN_PER_PATCH, { .reads = 3, .writes = 3, .flops = 28 } },
-    [CG_STEP_PRECONDITIONED] = { "cg_step_preconditioned", BN_PER_BLOCK, { .reads = 4, .writes = 3, .flops = 25 } },
+    [CG_PRECONDITIONED_STEP] = { "cg_preconditioned_step", BN_PER_BLOCK, { .reads = 4, .writes = 3, .flops = 25 } },
 };
 
 /* Whether a system has a kernel: compilers take a tenth of a second for each. Those that iterate have all, so that they
@@ -181,7 +181,7 @@ static bn_status step(bn_cg *cg, bn_field *x, const bn_cg_limits *l, unsigned mo
     if (d->preconditioner) {
         BN_TRY(d->preconditioner(d->user, d->r, d->z));
         BN_TRY(dots(cg, d->z, cg->dots));
-        BN_TRY(BN_RUN(cg->kernels[CG_STEP_PRECONDITIONED], MATRIX(cg, 0), BN_READ(d->z, 1), BN_UPDATE(d->r),
+        BN_TRY(BN_RUN(cg->kernels[CG_PRECONDITIONED_STEP], MATRIX(cg, 0), BN_READ(d->z, 1), BN_UPDATE(d->r),
                       BN_READ(d->p, 1), BN_UPDATE(d->q), BN_UPDATE(x), BN_SCALARS(cg->scalars),
                       BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->left), BN_TOTALS(cg->dots), BN_REALV(l->tolerance2),
                       BN_REALV((double)most), BN_PARTIALS(cg->next)));
