@@ -42,10 +42,11 @@ bn_cg_limits bn_cg_limits_for(const bn_cg_target *t, double norm, double kappa, 
 static bn_status create_scalars(bn_cg *cg)
 {
     double diagonal[BN_DIAGONALS];
+    const int kept = cg->desc.preconditioner ? 1 : 2;
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 3, 0, &cg->sums));
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 2, 0, &cg->dots));
-    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 2, 0, &cg->left));
-    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 2, 0, &cg->next));
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, kept, 0, &cg->left));
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, kept, 0, &cg->next));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars_next));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, BN_DIAGONALS, &cg->diagonal));
