@@ -4,7 +4,7 @@
  *   beta  = r.z / (r.z of the iteration before);     p.Ap = z.Az - beta^2 (p.Ap of the iteration before)
  *   alpha = r.z / p.Ap;   p = z + beta p;   x = x + alpha p;   r = r - alpha A p;   r.r, r.Ar
  * cg_step does so without preconditioner, from what it left itself, at first from what cg_dots finds; with one,
- * cg_dots follows each application of M, and cg_step_preconditioned needs no r.Ar.
+ * cg_dots follows each application of M, and cg_preconditioned_step needs no r.Ar.
  *
  * The scalars s (src/numerics/cg.c has the same list) and all decisions stay on the device: the host may launch more
  * iterations than are needed, which do nothing once the state is no longer CG_RUN. A step reads one set of scalars and
@@ -21,12 +21,12 @@
 #define CG_SCALARS 9
 
 #define CG_RUN 0        /* iterating */
-#define CG_CLAIMED 1    /* the recurrence is line the tolerance, or the limit is reached; x is not checked yet */
-#define CG_REACHED 2    /* the true residual is line the tolerance */
-#define CG_ROUNDED 3    /* the recurrence is line the tolerance, the true residual at the rounding of the precision */
+#define CG_CLAIMED 1    /* the recurrence is below the tolerance, or the limit is reached; x is not checked yet */
+#define CG_REACHED 2    /* the true residual is below the tolerance */
+#define CG_ROUNDED 3    /* the recurrence is below the tolerance, the true residual at the rounding of the precision */
 #define CG_STALLED 4    /* a restart no longer halves the true residual */
-#define CG_BROKEN 5     /* p.Ap is not positive, or not finite */
-#define CG_LIMIT 6      /* as many iterations as are allowed, and the recurrence is not line the tolerance */
+#define CG_BROKEN 5     /* z.Az is not positive, or not finite */
+#define CG_LIMIT 6      /* as many iterations as are allowed, and the recurrence is not below the tolerance */
 
 /* The first work-group writes the next set of scalars, which all work-groups have computed alike. */
 #define WRITE_SCALARS(next, first_)                            \
@@ -121,11 +121,12 @@ kernel void cg_judge(global const acc *restrict totals, global real *restrict s,
     }
 }
 
-/* int active, real alpha and beta of the next step, from r.r, r.z and z.Az; the next scalars. */
+/* int active, real alpha and beta of the next step, from r.r, r.z and z.Az; the next scalars. Where rounding leaves no
+ * positive p.Ap, as it may of numbers near the smallest, the direction begins anew with the residual. */
 #define NEXT_STEP(rr, rz, zaz)                                                                           \
     const int running = s[CG_STATE] == CG_RUN, fresh = s[CG_FRESH] != 0;                                 \
-    const real beta = fresh ? 0 : (rz) / s[CG_RZ];                                                       \
-    const real pap = (zaz)-beta * beta * s[CG_PAP], alpha = (rz) / pap;                                  \
+    const real ratio = fresh ? 0 : (rz) / s[CG_RZ], rest = (zaz)-ratio * ratio * s[CG_PAP];              \
+    const real beta = rest > 0 ? ratio : 0, pap = rest > 0 ? rest : (zaz), alpha = (rz) / pap;           \
     const int judged = running && !fresh ? state_after(rr, s, tolerance2, limit) : (int)s[CG_STATE];     \
     const int state = judged == CG_RUN && (not_finite(pap) || !(pap > 0)) ? CG_BROKEN : judged;          \
     const int active = state == CG_RUN;                                                                  \
@@ -252,8 +253,9 @@ kernel void cg_step(STENCIL_ARGUMENTS, global const real *restrict r, global rea
     }
 }
 
-/* The same with a preconditioner, but for its last sum. */
-kernel void cg_step_preconditioned(STENCIL_ARGUMENTS, global const real *restrict z, global real *restrict r,
+/* The same with a preconditioner, but for its last sum. Its name does not begin with that of cg_step, to which Oclgrind
+ * would count its local memory. */
+kernel void cg_preconditioned_step(STENCIL_ARGUMENTS, global const real *restrict z, global real *restrict r,
                                    global const real *restrict p, global real *restrict p_next,
                                    global real *restrict x, global const real *restrict s,
                                    global real *restrict s_next, global const acc *restrict rr_totals,

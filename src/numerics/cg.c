@@ -8,14 +8,14 @@
 /* Places of the scalars, as in kernels/cg.cl. */
 enum { CG_RR, CG_RZ, CG_BB, CG_TRUE, CG_PAP, CG_STATE, CG_ITERATIONS, CG_RESTARTS, CG_FRESH, CG_SCALARS };
 
-enum { CG_RESIDUAL, CG_JUDGE, CG_DOTS, CG_STEP, CG_STEP_PRECONDITIONED, CG_KERNELS };
+enum { CG_RESIDUAL, CG_JUDGE, CG_DOTS, CG_STEP, CG_PRECONDITIONED_STEP, CG_KERNELS };
 
 static const bn_kernel_desc kernel_table[CG_KERNELS] = {
     [CG_RESIDUAL] = { "cg_residual", BN_PER_BLOCK, { .reads = 2, .writes = 1, .flops = 16 } },
     [CG_JUDGE] = { "cg_judge", BN_ONCE, { 0, 0, 0 } },
     [CG_DOTS] = { "cg_dots", BN_PER_BLOCK, { .reads = 2, .writes = 0, .flops = 13 } },
     [CG_STEP] = { "cg_step", BN_PER_PATCH, { .reads = 3, .writes = 3, .flops = 28 } },
-    [CG_STEP_PRECONDITIONED] = { "cg_step_preconditioned", BN_PER_BLOCK, { .reads = 4, .writes = 3, .flops = 25 } },
+    [CG_PRECONDITIONED_STEP] = { "cg_preconditioned_step", BN_PER_BLOCK, { .reads = 4, .writes = 3, .flops = 25 } },
 };
 
 /* Whether a system has a kernel: compilers take a tenth of a second for each. Those that iterate have all, so that they
@@ -42,10 +42,11 @@ bn_cg_limits bn_cg_limits_for(const bn_cg_target *t, double norm, double kappa, 
 static bn_status create_scalars(bn_cg *cg)
 {
     double diagonal[BN_DIAGONALS];
+    const int kept = cg->desc.preconditioner ? 1 : 2;
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 3, 0, &cg->sums));
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 2, 0, &cg->dots));
-    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 2, 0, &cg->left));
-    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 2, 0, &cg->next));
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, kept, 0, &cg->left));
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, kept, 0, &cg->next));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars_next));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, BN_DIAGONALS, &cg->diagonal));
@@ -53,15 +54,27 @@ static bn_status create_scalars(bn_cg *cg)
     return bn_scalars_write(cg->diagonal, diagonal, BN_DIAGONALS);
 }
 
+/* Numbers in local memory there: P and R of kernels/cg.cl. */
+static size_t step_values(size_t blocks)
+{
+    const size_t rows = blocks * BN_BLOCK_NY;
+    return (BN_BLOCK_NX + 4) * (rows + 4) + (BN_BLOCK_NX + 2) * (rows + 2);
+}
+
 /* Blocks of a work-group of cg_step. Several share what lies around them; but each compute unit should have four
- * work-groups, and a GPU's must fit into 32 KiB of local memory: two in single, one in double precision. */
+ * work-groups, and both arrays must fit into local memory: a GPU's into the 32 KiB that all have, two blocks in single,
+ * one in double precision. */
 static int step_blocks(const bn_domain *domain)
 {
     const uint32_t *n = bn_domain_grid(domain)->n;
     const bn_device *device = bn_domain_device(domain);
+    const bn_device_info *info = bn_device_describe(device);
     const size_t blocks = (size_t)((n[0] - 1) / BN_BLOCK_NX + 1) * ((n[1] - 1) / BN_BLOCK_NY + 1);
-    const size_t wish = blocks / ((size_t)4 * bn_device_describe(device)->compute_units);
-    const size_t most = bn_runs_cpu_kernels(device) ? 8 : bn_domain_precision(domain) == BN_SINGLE ? 2 : 1;
+    const size_t wish = blocks / ((size_t)4 * info->compute_units);
+    const bool single = bn_domain_precision(domain) == BN_SINGLE;
+    size_t most = bn_runs_cpu_kernels(device) ? 8 : single ? 2 : 1;
+    while (most > 1 && step_values(most) * (single ? 4 : 8) > info->local_bytes)
+        most--;
     return (int)(wish < 1 ? 1 : wish < most ? wish : most);
 }
 
@@ -169,7 +182,7 @@ static bn_status step(bn_cg *cg, bn_field *x, const bn_cg_limits *l, unsigned mo
     if (d->preconditioner) {
         BN_TRY(d->preconditioner(d->user, d->r, d->z));
         BN_TRY(dots(cg, d->z, cg->dots));
-        BN_TRY(BN_RUN(cg->kernels[CG_STEP_PRECONDITIONED], MATRIX(cg, 0), BN_READ(d->z, 1), BN_UPDATE(d->r),
+        BN_TRY(BN_RUN(cg->kernels[CG_PRECONDITIONED_STEP], MATRIX(cg, 0), BN_READ(d->z, 1), BN_UPDATE(d->r),
                       BN_READ(d->p, 1), BN_UPDATE(d->q), BN_UPDATE(x), BN_SCALARS(cg->scalars),
                       BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->left), BN_TOTALS(cg->dots), BN_REALV(l->tolerance2),
                       BN_REALV((double)most), BN_PARTIALS(cg->next)));

@@ -409,8 +409,9 @@ static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, 
                 cycle(l, 0, r, z);
             multiply_by_matrix(l, z);
             const real rz = preconditioned ? dot(l, r, z) : rr, zaz = dot(l, z, l->q);
-            const real beta = fresh ? 0 : rz / rz_before;
-            pap = zaz - beta * beta * pap;
+            const real ratio = fresh ? 0 : rz / rz_before, rest = zaz - ratio * ratio * pap;
+            const real beta = rest > 0 ? ratio : 0; /* without a positive p.Ap the direction begins anew */
+            pap = rest > 0 ? rest : zaz;
             if (!isfinite(pap) || !(pap > 0)) {
                 report->state = BN_CG_BROKEN;
                 break;

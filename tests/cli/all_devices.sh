@@ -54,6 +54,14 @@ for vendor in pocl rusticl intel oclgrind; do
         *) echo "$vendor is not installed"; skipped=$((skipped + 1)) ;;
     esac
 done
+# Work-groups of conjugate gradients on many nodes take no more local memory than there is (32 KiB on rusticl).
+case "$have" in
+    *rusticl*)
+        if BINNACLE_SELFTEST=off timeout "$limit" "$BINNACLE" run data/cases/flow/cavity-re100.toml --device llvmpipe --set 'case.precision="single"' --steps 1 \
+            --set grid.nodes=[513,257] --set solver.poisson=cg --set solver.diffusion=cg --out "$work/many" >"$work/many.log" 2>&1
+        then passed=$((passed + 1))
+        else echo 'FAILED: conjugate gradients on many nodes, rusticl'; cat "$work/many.log"; failed=$((failed + 1)); fi ;;
+esac
 if grep -Eq "$reports" "$work/table"; then
     echo 'FAILED: Oclgrind reports'
     failed=$((failed + 1))

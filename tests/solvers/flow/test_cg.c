@@ -265,6 +265,30 @@ START_TEST(an_indefinite_matrix_is_found_out)
 }
 END_TEST
 
+/* Squares of small numbers lose digits where they are nearly the smallest that there are, and p.Ap, which follows from
+ * others by a difference, its sign. */
+START_TEST(small_right_sides_are_solved_for)
+{
+    enum { N = 33 };
+    double b[N * N];
+    linear_system s = make_system(N, 0, 1.0 / ((N - 1) * (N - 1)), BN_SINGLE, 1);
+    for (double scale = 1e-16; scale > 0.5e-20; scale /= 10) {
+        uint32_t w = 1;
+        for (size_t at = 0; at < N * N; at++) {
+            w = w * 1664525u + 1013904223u;
+            const size_t i = at % N, j = at / N;
+            b[at] = i > 0 && i < N - 1 && j > 0 && j < N - 1 ? scale * ((double)w / 0x1p31 - 1) : 0;
+        }
+        OK(bn_field_set(s.b, b, N * N));
+        OK(bn_field_zero(s.x));
+        const bn_cg_report report = solve(&s, 1e-6, 0);
+        ck_assert_msg(report.state == BN_CG_REACHED || report.state == BN_CG_ROUNDED,
+                      "%g: state %d after %u iterations", scale, (int)report.state, report.iterations);
+    }
+    end_system(&s);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
     tcase_add_checked_fixture(tests, open_device, close_device);
@@ -274,6 +298,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, a_limit_of_iterations_is_reported_with_the_true_residual);
     tcase_add_test(tests, nothing_to_do_takes_no_iteration);
     tcase_add_test(tests, an_indefinite_matrix_is_found_out);
+    tcase_add_test(tests, small_right_sides_are_solved_for);
 }
 
 int main(void) { return bn_test_main("cg", add); }
