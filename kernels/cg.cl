@@ -4,7 +4,7 @@
  *   beta  = r.z / (r.z of the iteration before);     p.Ap = z.Az - beta^2 (p.Ap of the iteration before)
  *   alpha = r.z / p.Ap;   p = z + beta p;   x = x + alpha p;   r = r - alpha A p;   r.r, r.Ar
  * cg_step does so without preconditioner, from what it left itself, at first from what cg_dots finds; with one,
- * cg_dots follows each application of M, and cg_step_preconditioned needs no r.Ar.
+ * cg_dots follows each application of M, and cg_preconditioned_step needs no r.Ar.
  *
  * The scalars s (src/numerics/cg.c has the same list) and all decisions stay on the device: the host may launch more
  * iterations than are needed, which do nothing once the state is no longer CG_RUN. A step reads one set of scalars and
@@ -252,8 +252,9 @@ kernel void cg_step(STENCIL_ARGUMENTS, global const real *restrict r, global rea
     }
 }
 
-/* The same with a preconditioner, but for its last sum. */
-kernel void cg_step_preconditioned(STENCIL_ARGUMENTS, global const real *restrict z, global real *restrict r,
+/* The same with a preconditioner, but for its last sum. No kernel's name begins with cg_step: Oclgrind adds the local
+ * memory of such ones to its. */
+kernel void cg_preconditioned_step(STENCIL_ARGUMENTS, global const real *restrict z, global real *restrict r,
                                    global const real *restrict p, global real *restrict p_next,
                                    global real *restrict x, global const real *restrict s,
                                    global real *restrict s_next, global const acc *restrict rr_totals,
