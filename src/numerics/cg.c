@@ -54,8 +54,8 @@ static bn_status create_scalars(bn_cg *cg)
 }
 
 /* Blocks of a work-group of cg_step. Several share what lies around them; but each compute unit should have four
- * work-groups, and a GPU's must fit into 32 KiB of local memory: two in single, one in double precision. Eight, on CPUs,
- * take 142 KiB in double precision; a CPU's implementation may offer 32. */
+ * work-groups, and a GPU's must fit into 32 KiB of local memory: two in single, one in double precision. Eight, on
+ * CPUs, take 142 KiB in double precision; a CPU's implementation may offer 32. */
 static int step_blocks(const bn_domain *domain)
 {
     const uint32_t *n = bn_domain_grid(domain)->n;
