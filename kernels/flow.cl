@@ -71,7 +71,7 @@ static inline real (convection)(global const real *f, global const real *psi, in
 /* Distance to the node next to the border, and the velocity out of the domain there. No choice of four: LLVM asks for
  * two bits of a code then, and Oclgrind compares the whole byte. */
 #define INNER(side) ((side) < 2 ? 1 - 2 * (side) : (5 - 2 * (side)) * PITCH)
-#define OUTWARDS(side, u, v) ((side) == 0 ? -(u) : (side) == 1 ? (u) : (side) == 2 ? -(v) : (v))
+#define OUTWARDS(side, u, v) (((side) & 1 ? 1 : -1) * ((side) < 2 ? (u) : (v)))
 
 /* Convective outflow condition f_t + u_n f_n = 0, upwind: the share of the difference to the inner neighbour that
  * leaves in a step, the Courant number cut to 0 ... 1. */
