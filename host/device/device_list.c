@@ -38,21 +38,15 @@ static bool has_word(const char *list, const char *word)
 
 #define NUMBER(id, what, target) (void)clGetDeviceInfo((id), (what), sizeof(target), &(target), NULL)
 
-/* A number of the environment that a device's own must not exceed; no number: no limit. */
-static uint64_t no_more_than(const char *variable, uint64_t own)
-{
-    const char *text = getenv(variable);
-    const uint64_t limit = text ? strtoull(text, NULL, 10) : 0;
-    return limit > 0 && limit < own ? limit : own;
-}
-
-/* For tests of what does not fit, and of what is done where there is less. BINNACLE_DEVICE_BYTES: a device says that it
- * has no more memory than that; BINNACLE_DEVICE_LOCAL: no more local memory for a work-group. */
+/* BINNACLE_DEVICE_BYTES: a device says that it has no more memory than that. For tests of what does not fit. */
 static void limit_memory(bn_device_info *info)
 {
-    info->bytes = no_more_than("BINNACLE_DEVICE_BYTES", info->bytes);
-    info->largest_buffer = no_more_than("BINNACLE_DEVICE_BYTES", info->largest_buffer);
-    info->local_bytes = no_more_than("BINNACLE_DEVICE_LOCAL", info->local_bytes);
+    const char *text = getenv("BINNACLE_DEVICE_BYTES");
+    const uint64_t limit = text ? strtoull(text, NULL, 10) : 0;
+    if (limit > 0 && limit < info->bytes)
+        info->bytes = limit;
+    if (limit > 0 && limit < info->largest_buffer)
+        info->largest_buffer = limit;
 }
 
 /* BINNACLE_DEVICE_TYPE=gpu: a CPU counts as a GPU and is given the kernels of one, so that a machine without a GPU can
