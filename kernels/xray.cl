@@ -194,8 +194,8 @@ static inline int detector_cell(real tangent, real cells_per_unit, int cells)
     return at >= 0 && at < (real)cells ? (int)at : -1;
 }
 
-/* What a work-item counts of at most 255 photons: eight bits for each order of scattering, and for each of the fates, of
- * which the highest eight are all. */
+/* What a work-item counts, of XRAY_ROUNDS photons at most: eight bits for each order of scattering and for each fate;
+ * the highest eight count all. */
 #define DETECTED 0x01000001u
 #define STOPPED 0x01000100u
 #define MISSED 0x01010000u
