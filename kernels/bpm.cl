@@ -66,8 +66,9 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
  * writes at once: parts of them cost more than to store in place, and to read again once ROWS lines are there. In a
  * plane, or where not even one line fits (HELD 0), psi stays in registers: less time a step, and more registers. */
 #define ROWS (SPACE ? 4 : 1) /* BN_PER_ROWS */
-#define LINES (KEEPS_REGISTERS ? SIDE_BY_SIDE : 1)
-#define IN_LOCAL (KEEPS_REGISTERS && HELD > 0)
+#define HAS_ALL_CHUNKS (KEEPS_REGISTERS && CHUNKS <= 256) /* a work-group, usually; the ends of 342 exceed 32 KiB */
+#define LINES (HAS_ALL_CHUNKS ? SIDE_BY_SIDE : 1)
+#define IN_LOCAL (HAS_ALL_CHUNKS && HELD > 0)
 #define STORED_FROM_LOCAL (IN_LOCAL && HELD * 2 * REAL_BYTES >= 32)
 
 /* Where node i of a row lies in the transposed grid. OTHER_FIRST, OTHER_PITCH: of grids in one box; else 0. */
@@ -115,7 +116,7 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #else
 #define PSI(j) f[j]
 #define V(j) v[j]
-#define MEMORY_VALUES (KEEPS_REGISTERS ? 6 * CHUNKS + 2 : 4 * LINES * CHUNKS) /* low and high of registers alone */
+#define MEMORY_VALUES (HAS_ALL_CHUNKS ? 6 * CHUNKS + 2 : 4 * LINES * CHUNKS) /* low and high of registers alone */
 #endif
 
 /* One work-item per chunk. Steps of the lines from row on, number k and following of the work-group's; psi is stored in
@@ -297,7 +298,7 @@ static inline void steps_in_memory(global real2 *psi, global const real2 *factor
     }
 }
 
-#define IN_REGISTERS (KEEPS_REGISTERS && get_local_size(0) >= LINES * CHUNKS)
+#define IN_REGISTERS (HAS_ALL_CHUNKS && get_local_size(0) >= LINES * CHUNKS)
 #define TAKE_STEPS(store, row, k, factor)                                                                 \
     if (IN_REGISTERS)                                                                                     \
         steps_in_registers(psi, factors_r, change, store, row, k, factor, reach, steps, memory);       \

@@ -194,10 +194,15 @@ static inline int detector_cell(real tangent, real cells_per_unit, int cells)
     return at >= 0 && at < (real)cells ? (int)at : -1;
 }
 
-/* What a work-item counts; eight bits for each order of scattering. */
+/* What a work-item counts, of XRAY_ROUNDS photons at most: eight bits for each order of scattering and for each fate;
+ * the highest eight count all. */
+#define DETECTED 0x01000001u
+#define STOPPED 0x01000100u
+#define MISSED 0x01010000u
 typedef struct tally {
     ulong orders;
-    int detected, stopped, missed, scatterings;
+    uint fates;
+    int scatterings;
     long cosines, squares, escaped;
 } tally;
 
@@ -430,16 +435,16 @@ static inline void detect(const photon *p, global const int *directions, volatil
         cell_z = detector_cell(tz + pz, PER_CELL_Z, GNY);
     }
     if (cell_y < 0 || cell_z < 0) {
-        count->missed++;
+        count->fates += MISSED;
         return;
     }
     const uint cell = (uint)cell_z * GNX + (uint)cell_y;
     global const int *t = &directions[4 * (size_t)cell];
     if (t[3] == 0) { /* behind the beam stop */
-        count->stopped++;
+        count->fates += STOPPED;
         return;
     }
-    count->detected++;
+    count->fates += DETECTED;
     if (ESTIMATOR == XRAY_ANALOG) /* else (7) has made the picture, which lacks the direct beam */
         deposit(image, cell, phase(&p->k, t), share_left(p) * (real)((long)1 << FIXED_BITS));
 }
@@ -455,9 +460,9 @@ static inline void add_tally(volatile global long *tallies, size_t plane, const 
 {
     for (int n = 0; n < XRAY_ORDERS; n++)
         add_component(tallies, n * plane, (long)(count->orders >> 8 * n & 255));
-    add_component(tallies, XRAY_DETECTED * plane, count->detected);
-    add_component(tallies, XRAY_STOPPED * plane, count->stopped);
-    add_component(tallies, XRAY_MISSED * plane, count->missed);
+    add_component(tallies, XRAY_DETECTED * plane, count->fates & 255);
+    add_component(tallies, XRAY_STOPPED * plane, count->fates >> 8 & 255);
+    add_component(tallies, XRAY_MISSED * plane, count->fates >> 16 & 255);
     add_component(tallies, XRAY_SCATTERINGS * plane, count->scatterings);
     add_component(tallies, XRAY_COSINES * plane, count->cosines);
     add_component(tallies, XRAY_SQUARES * plane, count->squares);
@@ -483,7 +488,7 @@ kernel void xray_trace(global const real *restrict optical, global const real *r
         number += (ulong)layers * CELLS;
     }
     const slab all = { 0, ALONG(CUT, BLOCKS_X, BLOCKS_Y, BLOCKS_Z), ALONE ? REAL(1.0) / majorant[0] : REAL(0.0) };
-    tally count = { 0, 0, 0, 0, 0, 0, 0, 0 };
+    tally count = { 0, 0, 0, 0, 0, 0 };
     photon p;
     int flying = 0;
     while (round < rounds && number < end) {

@@ -82,10 +82,10 @@ kernel void xray_trace_slab(global const real *restrict optical, global const re
     const ulong first = (ulong)first1 << 32 | first0, begin = (ulong)begin1 << 32 | begin0,
                 end = (ulong)end1 << 32 | end0;
     const slab own = { first_block, end_block, ALONE ? REAL(1.0) / majorant[0] : REAL(0.0) };
-    const tally nothing = { 0, 0, 0, 0, 0, 0, 0, 0 };
+    const tally nothing = { 0, 0, 0, 0, 0, 0 };
     tally count = nothing;
     photon p;
-    uint at = *migrate_memory(migrating, item), cell = 0, detected = 0;
+    uint at = *migrate_memory(migrating, item), cell = 0;
     int flying = item < migrate_come(migrating), arrived = flying;
     if (flying) {
         unpack(&p, migrate_arrival(migrating, item));
@@ -97,11 +97,10 @@ kernel void xray_trace_slab(global const real *restrict optical, global const re
             if (!may_begin ||
                 !next_photon(&p, own, item, items, first, begin, end, rounds, layers, &at, &cell, &flying))
                 break;
-            if (cell != counted_cell || detected == 255) { /* orders are counted in eight bits */
+            if (cell != counted_cell || count.fates >> 24 == 255) {
                 add_tally(tallies + counted_cell, CELLS, &count);
                 count = nothing;
                 counted_cell = cell;
-                detected = 0;
             }
         }
         real most = 0;
@@ -112,10 +111,8 @@ kernel void xray_trace_slab(global const real *restrict optical, global const re
             break;
         if (flying)
             flying = collide(&p, own, most, optical, directions, angle, image, volume);
-        if (!flying) {
+        if (!flying)
             detect(&p, directions, image, &count);
-            detected++;
-        }
     }
     if (flying == LEAVES_SLAB)
         pack(&p, block_along_cut(&p) < own.first ? here - 1 : here + 1, migrate_departure(migrating));

@@ -1,9 +1,10 @@
 #!/bin/sh
 # threads.sh: ThreadSanitizer over the threads of the program: writers, rows in parallel, checkpoints beside steps, several
-# devices, a sweep of several points at once. It builds a program of its own, in build/san-thread.
+# devices, a sweep of several points at once, programs compiled beside children. It builds a program of its own, in
+# build/san-thread.
 . tests/cli_lib.subr
 unset MAKEFLAGS MAKELEVEL BUILD
-ok 'a program with ThreadSanitizer' make -s DEPS=skip SAN=thread build/san-thread/binnacle
+ok 'a program with ThreadSanitizer' make -s DEPS=skip SAN=thread build/san-thread/binnacle build/san-thread/tests/unit/test_builds
 [ "$failed" = 0 ] || { finish; exit; }
 b=build/san-thread/binnacle
 export BINNACLE_SELFTEST=off
@@ -23,4 +24,5 @@ for solver in flow flood maxwell xray bpm; do
     ok "$solver without OpenCL" quiet "$b" run "$case" --reference --out "$work/reference" --force --steps 4 $all
 done
 ok 'a sweep' quiet "$b" sweep data/cases/bpm/selftest.toml --jobs 3 -q --steps 2 --out "$work/sweep" --vary material.index=1.44:1.46:4
+ok 'programs compiled beside children' env BINNACLE="$root/$b" build/san-thread/tests/unit/test_builds
 finish

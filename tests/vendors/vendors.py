@@ -25,7 +25,7 @@ SPILLS_DOUBLE = 32
 LOCAL_BYTES = 64 * 1024  # of a work-group, on every target
 # Where more is known and borne: the walk from slab to slab of xray keeps 8 tallies of 64 bits and a photon's 13 numbers,
 # more than the 128 registers that a thread has in double precision; it serves several devices alone.
-KNOWN_SPILLS = {("intel-skl", "xray_trace_slab", "double"): 33, ("amd-gfx90a", "xray_trace_slab", "double"): 33}
+KNOWN_SPILLS = {("amd-gfx90a", "xray_trace_slab", "double"): 33}
 FOR_CPUS = ("maxwell_H_rows", "maxwell_E_rows")  # loops of one work-item; a GPU has them where a case asks, never in a hot step
 
 
