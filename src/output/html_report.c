@@ -360,12 +360,14 @@ static bn_status add_planned(report *r, const bn_plan_chart_desc *d, const bn_co
     for (size_t c = 1; c < count; c++)
         if (!bn_column_is_error(columns[c].name))
             lines[used++] = (bn_chart_line){ .label = columns[c].name, .x = x, .y = columns[c].values, .count = rows };
-    bn_html_chart(&r->page, &(bn_chart){ .title = d->title,
-                                         .x_label = d->x_label,
-                                         .y_label = d->y_label,
-                                         .log_y = d->log_y,
-                                         .lines = lines,
-                                         .count = used });
+    const bn_chart chart = { .title = d->title,
+                             .x_label = d->x_label,
+                             .y_label = d->y_label,
+                             .log_y = d->log_y,
+                             .lines = lines,
+                             .count = used };
+    if (bn_chart_shows(&chart))
+        bn_html_chart(&r->page, &chart);
     free(lines);
     free(x);
     return BN_OK;

@@ -270,7 +270,7 @@ static void add_balance(object o, bn_sim *sim)
     put(to, "shares", shares); /* of the cells */
 }
 
-bn_agreement bn_summary_judge(const bn_summary *s, const bn_result_info *r)
+bn_judgement bn_summary_judge(const bn_summary *s, const bn_result_info *r)
 {
     if (s->cut_short || !(r->tolerance > 0))
         return BN_NOT_JUDGED;
@@ -294,7 +294,7 @@ static void add_findings(object o, bn_sim *sim, const bn_summary *s)
         if (!isfinite(info->expected))
             continue;
         object known = put_object(expected, info->name);
-        const bn_agreement agreement = bn_summary_judge(s, info);
+        const bn_judgement agreement = bn_summary_judge(s, info);
         put(known, "value", number(info->expected));
         put(known, "tolerance", info->tolerance > 0 ? number(info->tolerance) : json_null());
         put(known, "difference", number(info->value - info->expected));

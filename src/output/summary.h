@@ -26,10 +26,10 @@ typedef struct bn_summary {
     bool cut_short;                  /* the run ended before the end that its case asks for */
 } bn_summary;
 
-typedef enum bn_agreement { BN_NOT_JUDGED, BN_AS_EXPECTED, BN_NOT_AS_EXPECTED } bn_agreement;
+typedef enum bn_judgement { BN_NOT_JUDGED, BN_AS_EXPECTED, BN_NOT_AS_EXPECTED } bn_judgement;
 /* Whether a result is what the case expects. Not judged without a tolerance, nor where the run was cut short: what is
  * expected is that of the end. */
-bn_agreement bn_summary_judge(const bn_summary *, const bn_result_info *);
+bn_judgement bn_summary_judge(const bn_summary *, const bn_result_info *);
 
 /* Whether the run has converged; null for a case that asks for no convergence. */
 json_t *bn_summary_converged(bn_sim *);
