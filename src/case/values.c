@@ -96,6 +96,8 @@ static bool read_unit(const spot *s, double *out)
     bn_string why = { 0 };
     const char *unit = s->v->key->unit;
     bool good = bn_units_read(r->units, s->node->text, unit ? unit : "", out, &why);
+    if (!good && (!unit || !*unit) && s->v->key->help) /* it may say what the number is meant in */
+        bn_string_add(&why, " (%s: %s)", s->v->key->name + strcspn(s->v->key->name, ".") + 1, s->v->key->help);
     if (!good)
         report(s, bn_string_text(&why));
     bn_string_clear(&why);

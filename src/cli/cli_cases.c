@@ -48,20 +48,24 @@ static void describe_size(const char *text, char out[BN_TEXT_TABLE_CELL])
 /* The first sentence of the comment that a case begins with, cut behind a word where it is long. */
 static void describe_purpose(const char *text, char out[PURPOSE_BYTES])
 {
-    size_t at = 0, word = 0;
-    for (bool ended = false; *text == '#' && !ended; text += *text == '\n') {
-        for (text += 1 + (text[1] == ' '); *text && *text != '\n' && !ended; text++) {
-            ended = at + 4 >= PURPOSE_BYTES || (*text == ' ' && at > 0 && strchr(".:;", out[at - 1]));
-            word = *text == ' ' ? at : word;
+    static const char dots[] = "...";
+    size_t at = 0, word = 0; /* `word`: the end of the last word that leaves room for the dots */
+    for (; *text == '#'; text += *text == '\n') {
+        for (text += 1 + (text[1] == ' '); *text && *text != '\n'; text++) {
+            const bool ends = strchr(".:;", *text) && (text[1] == ' ' || text[1] == '\n');
+            if (ends || at + 1 >= PURPOSE_BYTES) {
+                at = ends ? at : word + (size_t)snprintf(out + word, PURPOSE_BYTES - word, dots);
+                out[at] = '\0';
+                return;
+            }
+            word = *text == ' ' && at + sizeof dots <= PURPOSE_BYTES ? at : word;
             out[at++] = *text;
         }
-        ended = ended || (at > 0 && out[at - 1] == '.');
-        out[at++] = ' ';
+        if (at + sizeof dots <= PURPOSE_BYTES) {
+            word = at;
+            out[at++] = ' ';
+        }
     }
-    if (at + 2 >= PURPOSE_BYTES)
-        at = word + (size_t)snprintf(out + word, PURPOSE_BYTES - word, "...");
-    while (at > 0 && strchr(".:; ", out[at - 1]) && at < PURPOSE_BYTES - 4)
-        at--;
     out[at] = '\0';
 }
 

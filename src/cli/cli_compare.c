@@ -2,6 +2,7 @@
  * results, tables and fields differ, and by how much. */
 #include "cli/commands.h"
 
+#include "case/string_buffer.h"
 #include "cli/cli_text.h"
 #include "io/csv_read.h"
 #include "io/file.h"
@@ -25,6 +26,7 @@ typedef struct comparison {
     double tolerance; /* HUGE_VAL: none was given */
     size_t beyond;    /* how many things differ by more */
     bn_text_table rows;
+    bn_string pictures; /* their names, a line each */
     json_t *document;
 } comparison;
 
@@ -111,6 +113,9 @@ static bn_status read_keys(comparison *c, int which, char **text, char **lines, 
             snprintf(table, sizeof table, list ? "%.*s.%d" : "%.*s", length < 128 ? length : 128, name, item);
         } else if (line[0] != '#' && *count < CASE_LINES) {
             lines[(*count)++] = *text + used;
+            char *unit = strchr(line, '"') ? NULL : strstr(line, " # "); /* a comment behind a number */
+            if (unit)
+                memmove(unit + 1, unit + 3, strlen(unit + 3) + 1);
             used += (size_t)snprintf(*text + used, room - used, "%s.%s", table, line) + 1;
         }
     }
@@ -298,21 +303,24 @@ static void describe_place(const bn_vtk_image *image, size_t i, char text[BN_TEX
     snprintf(text + at, BN_TEXT_TABLE_CELL - at, ") m");
 }
 
-static bn_status draw_difference(const comparison *c, const char *name, const bn_vtk_image *image,
-                                 const bn_vtk_array *a, const bn_vtk_array *b, size_t component)
+static bn_status draw_difference(comparison *c, const char *name, const bn_vtk_image *image, const bn_vtk_array *a,
+                                 const bn_vtk_array *b, size_t component)
 {
     const size_t plane = (size_t)image->n[0] * image->n[1], points = plane * image->n[2];
     const size_t first = image->n[2] / 2 * plane; /* in three dimensions the middle of z */
     const double shift = image->nodes ? 0 : 0.5;
-    char file[2 * NAME_BYTES], title[2 * NAME_BYTES], part[BN_SHORT_TEXT] = "", where[64] = "";
+    char file[2 * NAME_BYTES], title[2 * NAME_BYTES], part[BN_SHORT_TEXT] = "", of[BN_SHORT_TEXT] = "", where[64] = "";
     double *values = calloc(plane, sizeof *values), *halves = NULL, h[2] = { image->h[0], image->h[1] };
     uint32_t n[2] = { image->n[0], image->n[1] };
-    if (a->components > 1)
+    if (a->components > 1) {
         snprintf(part, sizeof part, "-%zu", component + 1);
+        snprintf(of, sizeof of, " %zu", component + 1);
+    }
     if (image->dims == 3)
         snprintf(where, sizeof where, ", z = %.4g m", image->origin[2] + (image->n[2] / 2 + shift) * image->h[2]);
     snprintf(file, sizeof file, "%.120s%s%.120s%s-difference.png", name, name[0] ? "-" : "", a->name, part);
-    snprintf(title, sizeof title, "%.120s: second minus first%s", a->name, where);
+    snprintf(title, sizeof title, "%.120s%s: second minus first%s%s%.120s", a->name, of, where, name[0] ? "\n" : "",
+             name);
     const bn_path path = bn_path_join(c->cli->options->run.out, file);
     bn_status st = values ? BN_OK : bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
     for (size_t i = 0; st == BN_OK && i < plane; i++)
@@ -338,7 +346,7 @@ static bn_status draw_difference(const comparison *c, const char *name, const bn
                                              .name = a->name,
                                              .unit = a->unit });
     if (st == BN_OK && !c->cli->options->run.json)
-        printf("%s\n", path.text);
+        bn_string_add(&c->pictures, "  %s\n", path.text);
     free(halves);
     free(values);
     return st;
@@ -461,8 +469,9 @@ static bn_status compare_runs(comparison *c)
     for (int k = 0; k < 2; k++)
         solver[k] = json_string_value(json_object_get(summary[k], "solver"));
     if (!solver[0] || !solver[1] || strcmp(solver[0], solver[1]) != 0) {
-        st = bn_fail(c->cli->ctx, BN_USAGE, "%s is a run of %s, %s one of %s", c->folder[0],
-                     solver[0] ? solver[0] : "no solver", c->folder[1], solver[1] ? solver[1] : "no solver");
+        st = bn_fail(c->cli->ctx, BN_USAGE, "%s is a run of %s, %s one of %s: two of one solver can be compared",
+                     c->folder[0], solver[0] ? solver[0] : "no solver", c->folder[1],
+                     solver[1] ? solver[1] : "no solver");
         goto out;
     }
     BN_GO(compare_cases(c));
@@ -496,6 +505,10 @@ bn_status bn_cli_compare(const bn_cli *cli)
     } else {
         BN_GO(compare_runs(&c));
     }
+    if (c.pictures.failed)
+        BN_GO(bn_fail(cli->ctx, BN_MEMORY, "no memory for the names of pictures"));
+    if (c.pictures.bytes)
+        printf("pictures of the differences:\n%s", bn_string_text(&c.pictures));
     if (o->run.json) {
         json_t *document = c.document;
         c.document = NULL;
@@ -506,6 +519,7 @@ bn_status bn_cli_compare(const bn_cli *cli)
                      c.beyond == 1 ? "thing differs" : "things differ", c.tolerance);
 out:
     bn_text_table_release(&c.rows);
+    bn_string_clear(&c.pictures);
     json_decref(c.document);
     return st;
 }

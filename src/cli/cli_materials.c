@@ -79,11 +79,22 @@ static bn_status tell(const bn_cli *cli, const char *name, const bn_csv_table *t
     return cli->options->run.out ? draw(cli, name, t) : BN_OK;
 }
 
+/* Whether a material is called so. */
+static bool is_name(const char *wanted)
+{
+    char name[NAME_BYTES];
+    for (const bn_embedded *f = bn_embedded_files; wanted && f->name; f++)
+        if (is_material(f, name) && strcmp(wanted, name) == 0)
+            return true;
+    return false;
+}
+
 bn_status bn_cli_materials(const bn_cli *cli)
 {
     const char *wanted = cli->options->arg_count ? cli->options->args[0] : NULL, *names[NAMES] = { NULL };
     char kept[NAMES][NAME_BYTES];
     size_t count = 0;
+    const bool one = is_name(wanted); /* else a word of some */
     bn_text_table rows = { .columns = 4 };
     json_t *list = json_array();
     bn_status st = list ? BN_OK : bn_fail(cli->ctx, BN_MEMORY, "no memory for the list of materials");
@@ -94,11 +105,14 @@ bn_status bn_cli_materials(const bn_cli *cli)
         if (!is_material(f, kept[count]))
             continue;
         names[count] = kept[count];
-        if (!wanted || strcmp(wanted, names[count]) == 0) {
+        char what[TEXT_BYTES];
+        take_line(what, f->text, "# ", ": refractive");
+        if (!wanted ||
+            (one ? strcmp(wanted, names[count]) == 0 : strstr(names[count], wanted) || strstr(what, wanted))) {
             st = bn_csv_parse(cli->ctx, f->name, f->text, &t);
             if (st == BN_OK)
                 st = tell(cli, names[count], &t, &rows, list);
-            if (st == BN_OK && wanted && !cli->options->run.json)
+            if (st == BN_OK && one && !cli->options->run.json)
                 fputs(f->text, stdout); /* as a case can name it, once it is a file of one's own */
             bn_csv_table_free(&t);
         }
@@ -106,11 +120,12 @@ bn_status bn_cli_materials(const bn_cli *cli)
     }
     if (st == BN_OK && rows.rows == 0) {
         const char *meant = bn_suggest(wanted, names);
-        st = bn_fail(cli->ctx, BN_USAGE, "no material is called `%s`%s%s%s (binnacle materials lists them)", wanted,
+        st = bn_fail(cli->ctx, BN_USAGE,
+                     "no material is called `%s`, nor says so%s%s%s (binnacle materials lists them)", wanted,
                      meant ? "; did you mean `" : "", meant ? meant : "", meant ? "`?" : "");
     } else if (st == BN_OK && cli->options->run.json) {
         st = bn_json_print(cli, json_pack("{s:O}", "materials", list));
-    } else if (st == BN_OK && !wanted) {
+    } else if (st == BN_OK && !one) {
         bn_text_table_print(&rows);
     }
     bn_text_table_release(&rows);

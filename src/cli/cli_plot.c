@@ -113,7 +113,12 @@ static void plot_run(tally *t, const char *path)
     plot_folder(t, bn_path_join(path, "fields").text);
     t->alone = alone;
     if (t->files == before)
-        count(t, bn_fail(t->plot.cli->ctx, BN_USAGE, "%s: nothing there to plot", path));
+        count(t,
+              t->plot.cli->options->field
+                  ? bn_fail(t->plot.cli->ctx, BN_USAGE,
+                            "%s: no field and no column of a table there is called `%s`; without --field all are drawn",
+                            path, t->plot.cli->options->field)
+                  : bn_fail(t->plot.cli->ctx, BN_USAGE, "%s: nothing there to plot", path));
 }
 
 bn_status bn_cli_plot(const bn_cli *cli)

@@ -4,6 +4,7 @@
 #include "cli/cli_sweep.h"
 
 #include "binnacle/case.h"
+#include "case/schema.h"
 #include "cli/cli_text.h"
 #include "cli/commands.h"
 #include "io/file.h"
@@ -49,8 +50,23 @@ static const char **settings(const bn_sweep *s, size_t point, char (*texts)[BN_S
     return list;
 }
 
+/* Units of axes whose values were given without one. */
+static void take_unit(void *user, const bn_case_change *c)
+{
+    bn_sweep *s = user;
+    char name[BN_SWEEP_TEXT];
+    const char *dot = strrchr(c->key, '.');
+    if (c->item > 0) /* as --vary names it: layer.2.thickness */
+        snprintf(name, sizeof name, "%.*s.%zu%s", (int)(dot - c->key), c->key, c->item, dot);
+    else
+        snprintf(name, sizeof name, "%s", c->key);
+    for (size_t a = 0; a < s->axis_count; a++)
+        if (!s->axis[a].unit[0] && !s->axis[a].words && strcmp(s->axis[a].key, name) == 0)
+            snprintf(s->axis[a].si, sizeof s->axis[a].si, "%s", c->unit);
+}
+
 /* All mistakes before the first point: every point's case is read. */
-static bn_status check_points(const bn_sweep *s)
+static bn_status check_points(bn_sweep *s)
 {
     for (size_t p = 0; p < s->points; p++) {
         char texts[BN_SWEEP_AXES][BN_SWEEP_TEXT];
@@ -59,6 +75,8 @@ static bn_status check_points(const bn_sweep *s)
         const char **list = settings(s, p, texts, &count);
         bn_status st = list ? bn_case_read(s->cli->ctx, s->cli->options->args[0], list, count, &c)
                             : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for point %zu of a sweep", p + 1);
+        if (st == BN_OK)
+            st = bn_case_changes(c, take_unit, s);
         bn_case_destroy(&c);
         free(list);
         BN_TRY(st);

@@ -11,7 +11,8 @@ enum { BN_SWEEP_AXES = 6, BN_SWEEP_TEXT = 256, BN_SWEEP_VALUES = 100000 };
 /* One --vary: a key and its values, as texts for --set and as numbers (of texts: 0, 1, 2, ...). With --optimize the
  * values are those of the evaluations, and lie between the bounds. */
 typedef struct bn_sweep_axis {
-    char key[BN_SWEEP_TEXT], unit[BN_SWEEP_TEXT];
+    char key[BN_SWEEP_TEXT], unit[BN_SWEEP_TEXT]; /* the unit that --vary gives */
+    char si[BN_SWEEP_TEXT];                       /* the unit of the key: of values without one */
     char (*text)[BN_SWEEP_TEXT];
     double *number;
     size_t count;

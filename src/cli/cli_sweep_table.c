@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 enum { RESULTS = 64, LINES = 8, NAME_BYTES = 128, ROWS_SHOWN = 2000 /* of the report */ };
+enum { FEW = 12 /* values whose points are marked */ };
 enum { EVALUATIONS = 40 /* a key, unless --evaluations says otherwise */ };
 
 static bn_status wrong(const bn_sweep *s, const char *given, const char *why)
@@ -145,7 +146,7 @@ bn_status bn_sweep_axes(bn_sweep *s)
         const char *given = o->vary[i], *equals = strchr(given, '='), *spec = equals ? equals + 1 : NULL;
         bn_sweep_axis *a = &s->axis[s->axis_count++];
         if (!spec || equals == given || (size_t)(equals - given) >= BN_SWEEP_TEXT / 2)
-            return wrong(s, given, "no key");
+            return wrong(s, given, spec || strpbrk(given, ":,") ? "no key" : "no values");
         snprintf(a->key, sizeof a->key, "%.*s", (int)(equals - given), given);
         BN_TRY(s->goal[0] || strchr(spec, ':') ? read_range(s, a, given, spec) : read_list(s, a, spec));
         if (s->goal[0])
@@ -256,6 +257,11 @@ static void label(char out[2 * NAME_BYTES], const char *name, const char *unit)
     snprintf(out, 2 * NAME_BYTES, unit[0] ? "%.120s [%.100s]" : "%.120s", name, unit);
 }
 
+static void label_axis(char out[2 * NAME_BYTES], const bn_sweep_axis *a)
+{
+    label(out, a->key, a->unit[0] ? a->unit : a->si);
+}
+
 /* sweep.csv: the keys, the results, and why a point has none. */
 static bn_status write_table(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t count)
 {
@@ -265,7 +271,7 @@ static bn_status write_table(const bn_sweep *s, char names[RESULTS][NAME_BYTES],
     FILE *to = open_memstream(&text, &bytes);
     bn_status st = to ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the table of a sweep");
     for (size_t a = 0; st == BN_OK && a < s->axis_count; a++) {
-        label(head, s->axis[a].key, s->axis[a].unit);
+        label_axis(head, &s->axis[a]);
         fprintf(to, "%s,", head);
     }
     for (size_t i = 0; st == BN_OK && i < count; i++) {
@@ -316,11 +322,13 @@ static bn_status draw_lines(const bn_sweep *s, const char *path, const char *nam
         for (size_t a = 0; !zip && a + 1 < s->axis_count && at < sizeof text[l]; a++)
             at += (size_t)snprintf(text[l] + at, sizeof text[l] - at, "%s%s = %s", a ? ", " : "", s->axis[a].key,
                                    s->axis[a].text[bn_sweep_index(s, l * along->count, a)]);
-        line[l] = (bn_chart_line){
-            .label = text[l], .x = along->number, .y = values + l * along->count, .count = along->count
-        };
+        line[l] = (bn_chart_line){ .label = text[l],
+                                   .x = along->number,
+                                   .y = values + l * along->count,
+                                   .count = along->count,
+                                   .markers = along->count <= FEW };
     }
-    label(x, along->key, along->unit);
+    label_axis(x, along);
     label(y, name, unit_of(s, name));
     const bn_chart chart = { .title = name, .x_label = x, .y_label = y, .lines = line, .count = lines };
     bn_html_chart(page, &chart);

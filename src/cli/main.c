@@ -41,11 +41,9 @@ static const bn_command commands[] = {
       "copies\n"
       "the files that it names to the current folder; with --out DIR all go to DIR.",
       BN_CMD_CASES, 0, 1, false, false, bn_cli_cases },
-    { "materials", "[NAME]", "optical constants that are part of the program",
-      "Names, wavelengths, sources. With a name its table of n and k, as a file that material.table of a case can "
-      "name. "
-      "With\n"
-      "--out DIR charts of them.",
+    { "materials", "[NAME|WORD]", "optical constants that are part of the program",
+      "Names, wavelengths, sources of all, or of those whose name or substance has the word. A name prints\n"
+      "its table of n and k, as a file that material.table of a case can name. With --out DIR charts of them.",
       BN_CMD_MATERIALS, 0, 1, false, false, bn_cli_materials },
     { "plot", "FILE|RUN...",
       "pictures of a run's folder, of files of fields (.vti, .vtu, .pvd, .nc, .h5), of tables (.csv)",

@@ -2,6 +2,7 @@
 #include "output/frame_picture.h"
 
 #include "plot/even.h"
+#include "plot/labels.h"
 #include "plot/picture.h"
 
 #include <math.h>
@@ -186,7 +187,8 @@ static bn_picture describe(const bn_plan *p, const bn_picture_desc *d, const pla
     };
 }
 
-/* "Lid-driven cavity", and below it "Vorticity, t = 1.5 s" */
+/* "Lid-driven cavity", and below it "Vorticity, t = 1.5 s", or the step where steps do not go along time (Newton's
+ * method). */
 static void write_title(char *title, size_t room, const bn_field_sampler *e, const bn_picture_desc *d)
 {
     const bn_coordinate along = bn_solver_coordinate(e->plan->solver);
@@ -194,10 +196,12 @@ static void write_title(char *title, size_t room, const bn_field_sampler *e, con
     const int used = snprintf(title, room, "%s%s%s, ", titled ? e->title : "", titled ? "\n" : "", d->title);
     if (used < 0 || (size_t)used >= room)
         return;
-    if (d->timeless)
+    double scale = 1;
+    const char *unit = strcmp(along.unit, "m") == 0 && e->time > 0 ? bn_label_length(e->time, &scale) : along.unit;
+    if (d->timeless || (e->step > 0 && e->time == 0))
         snprintf(title + used, room - (size_t)used, "step %llu", e->step);
     else
-        snprintf(title + used, room - (size_t)used, "%s = %.4g %s", along.letter, e->time, along.unit);
+        snprintf(title + used, room - (size_t)used, "%s = %.4g %s", along.letter, e->time * scale, unit);
 }
 
 /* The mean of the points around a solid one; NaN where there are none. Where the plan's own walls are drawn over it

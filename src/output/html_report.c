@@ -133,7 +133,7 @@ static bn_status add_case(report *r)
 }
 
 /* What the case states as known beside a result: three cells, empty where it states nothing. */
-static void add_expected(bn_string *b, const bn_result_info *info)
+static void add_expected(const report *r, bn_string *b, const bn_result_info *info)
 {
     const bool is = isfinite(info->expected);
     if (is)
@@ -145,8 +145,11 @@ static void add_expected(bn_string *b, const bn_result_info *info)
     bn_string_add(b, "</td><td>");
     if (is)
         bn_html_number(b, info->value - info->expected);
-    if (is && info->tolerance > 0 && !(fabs(info->value - info->expected) <= info->tolerance))
+    const json_t *within = json_object_get(get(r, "expected", info->name), "within");
+    if (is && json_is_false(within))
         bn_string_add(b, " <span class=\"bad\">too far</span>");
+    else if (is && info->tolerance > 0 && json_is_null(within))
+        bn_string_add(b, " (the run ended early)");
     bn_html_add(b, "</td><td>%s</td><td>", is ? info->source : "");
 }
 
@@ -167,7 +170,7 @@ static void add_results(report *r)
             add_value(&r->page, get(r, "results", info->name), NULL);
             bn_html_add(&r->page, "</td><td>%s</td><td>", info->unit);
             if (known)
-                add_expected(&r->page, info);
+                add_expected(r, &r->page, info);
             bn_html_add(&r->page, "%s</td></tr>\n", info->help);
         }
         bn_string_add(&r->page, "</table>\n");
@@ -357,12 +360,14 @@ static bn_status add_planned(report *r, const bn_plan_chart_desc *d, const bn_co
     for (size_t c = 1; c < count; c++)
         if (!bn_column_is_error(columns[c].name))
             lines[used++] = (bn_chart_line){ .label = columns[c].name, .x = x, .y = columns[c].values, .count = rows };
-    bn_html_chart(&r->page, &(bn_chart){ .title = d->title,
-                                         .x_label = d->x_label,
-                                         .y_label = d->y_label,
-                                         .log_y = d->log_y,
-                                         .lines = lines,
-                                         .count = used });
+    const bn_chart chart = { .title = d->title,
+                             .x_label = d->x_label,
+                             .y_label = d->y_label,
+                             .log_y = d->log_y,
+                             .lines = lines,
+                             .count = used };
+    if (bn_chart_shows(&chart))
+        bn_html_chart(&r->page, &chart);
     free(lines);
     free(x);
     return BN_OK;

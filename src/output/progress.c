@@ -64,6 +64,10 @@ static double seconds_left(bn_progress *p, const bn_sim_state *now, double toler
         *guess = true;
         if (slope < 0)
             left = fmin(left, (log10(tolerance) - here) / slope);
+        else if (isnan(slope)) /* from one residual nobody knows */
+            left = (double)NAN;
+    } else if (tolerance > 0) {
+        left = (double)NAN;
     }
     return left;
 }
@@ -134,8 +138,8 @@ static void print_line(bn_progress *p, const bn_progress_figures *f, double elap
         snprintf(limit, sizeof limit, "  %.0f %% of copy limit", 100 * f->share);
     if (f->known)
         snprintf(line, sizeof line, "step %llu%s  %s %.5g %s%s  %.3g %s/s%s  elapsed %s  left %s%s", f->step, next,
-                 p->along.letter, f->along, p->along.unit, f->own, f->rate, p->counts, limit, done, f->guess ? "~" : "",
-                 rest);
+                 p->along.letter, f->along, p->along.unit, f->own, f->rate, p->counts, limit, done,
+                 f->guess && isfinite(f->left) ? "~" : "", rest);
     else
         snprintf(line, sizeof line, "step %llu is being computed  elapsed %s", f->step + 1, done);
     put_line(p, line);

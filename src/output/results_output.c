@@ -127,13 +127,11 @@ static bn_status draw_table(const bn_results_output *o, size_t table)
     char title[512];
     const char *of_case = bn_case_text(bn_sim_case(o->sim), "case.title");
     snprintf(title, sizeof title, "%s%s%s", of_case, of_case[0] ? ": " : "", d->title);
-    st = bn_chart_write(o->ctx, bn_output_dir_name(o->folder, "pictures/%s.png", name).text,
-                        &(bn_chart){ .title = title,
-                                     .x_label = d->x_label,
-                                     .y_label = d->y_label,
-                                     .log_y = d->log_y,
-                                     .lines = lines,
-                                     .count = used });
+    const bn_chart chart = {
+        .title = title, .x_label = d->x_label, .y_label = d->y_label, .log_y = d->log_y, .lines = lines, .count = used
+    };
+    if (bn_chart_shows(&chart))
+        st = bn_chart_write(o->ctx, bn_output_dir_name(o->folder, "pictures/%s.png", name).text, &chart);
 out:
     free(words);
     free(lines);

@@ -270,7 +270,14 @@ static void add_balance(object o, bn_sim *sim)
     put(to, "shares", shares); /* of the cells */
 }
 
-static void add_findings(object o, bn_sim *sim)
+bn_judgement bn_summary_judge(const bn_summary *s, const bn_result_info *r)
+{
+    if (s->cut_short || !(r->tolerance > 0))
+        return BN_NOT_JUDGED;
+    return fabs(r->value - r->expected) <= r->tolerance ? BN_AS_EXPECTED : BN_NOT_AS_EXPECTED;
+}
+
+static void add_findings(object o, bn_sim *sim, const bn_summary *s)
 {
     const bn_plan *p = bn_sim_plan(sim);
     const bn_results *r = bn_sim_results(sim);
@@ -287,11 +294,11 @@ static void add_findings(object o, bn_sim *sim)
         if (!isfinite(info->expected))
             continue;
         object known = put_object(expected, info->name);
-        const double off = info->value - info->expected;
+        const bn_judgement agreement = bn_summary_judge(s, info);
         put(known, "value", number(info->expected));
         put(known, "tolerance", info->tolerance > 0 ? number(info->tolerance) : json_null());
-        put(known, "difference", number(off));
-        put(known, "within", info->tolerance > 0 ? json_boolean(fabs(off) <= info->tolerance) : json_null());
+        put(known, "difference", number(info->value - info->expected));
+        put(known, "within", agreement == BN_NOT_JUDGED ? json_null() : json_boolean(agreement == BN_AS_EXPECTED));
         put(known, "source", text(info->source));
     }
 }
@@ -305,7 +312,7 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, 
     add_outcome(o, sim, s);
     add_speed(o, sim, s);
     add_balance(o, sim);
-    add_findings(o, sim);
+    add_findings(o, sim, s);
     put(o, "fields", s->fields ? s->fields : json_object());
     s->fields = NULL;
     bn_status st = BN_OK;

@@ -23,7 +23,13 @@ typedef struct bn_summary {
     unsigned long long resumed_from; /* step of the checkpoint; 0: the beginning */
     unsigned long long items_before; /* of bn_sim_now up to there */
     json_t *fields;                  /* bn_summary_hash_fields; owned until the summary is written */
+    bool cut_short;                  /* the run ended before the end that its case asks for */
 } bn_summary;
+
+typedef enum bn_judgement { BN_NOT_JUDGED, BN_AS_EXPECTED, BN_NOT_AS_EXPECTED } bn_judgement;
+/* Whether a result is what the case expects. Not judged without a tolerance, nor where the run was cut short: what is
+ * expected is that of the end. */
+bn_judgement bn_summary_judge(const bn_summary *, const bn_result_info *);
 
 /* Whether the run has converged; null for a case that asks for no convergence. */
 json_t *bn_summary_converged(bn_sim *);

@@ -61,6 +61,16 @@ static bool point_of(const bn_chart *chart, const bn_chart_line *line, size_t i,
     return fabs(*x) <= largest && fabs(*y) <= largest;
 }
 
+bool bn_chart_shows(const bn_chart *chart)
+{
+    double x, y;
+    for (size_t k = 0; k < chart->count; k++)
+        for (size_t i = 0; i < chart->lines[k].count; i++)
+            if (point_of(chart, &chart->lines[k], i, &x, &y))
+                return true;
+    return false;
+}
+
 /* The place of point i on the sheet, if it has one. */
 static bool place(const plot *g, const bn_chart_line *line, size_t i, double *x, double *y)
 {

@@ -44,6 +44,8 @@ typedef struct bn_chart {
     size_t count;
     bool log_x;
 } bn_chart;
+/* Whether it has a point to draw: on a logarithmic axis zeros have none. */
+bool bn_chart_shows(const bn_chart *);
 BN_CHECKED bn_status bn_chart_write(bn_context *, const char *path, const bn_chart *);
 
 #endif

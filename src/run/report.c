@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void bn_report_begin(bn_sim *sim, const bn_summary *s, const char *folder)
 {
@@ -35,22 +36,32 @@ void bn_report_begin(bn_sim *sim, const bn_summary *s, const char *folder)
 void bn_report_end(bn_sim *sim, const bn_summary *s, const char *folder)
 {
     const bn_results *found = bn_sim_results(sim);
-    fprintf(stderr, "%llu steps in %.2f s, ended by: %s\n", bn_sim_now(sim).step - s->resumed_from, s->steps,
-            s->stopped_by);
+    static const char *const words[] = {
+        [BN_NOT_JUDGED] = "  expected", [BN_AS_EXPECTED] = "  expected", [BN_NOT_AS_EXPECTED] = "  NOT as expected:"
+    };
+    const unsigned long long steps = bn_sim_now(sim).step - s->resumed_from;
+    size_t width = 24;
+    for (size_t i = 0; i < bn_results_count(found); i++) {
+        const size_t wide = strlen(bn_results_at(found, i)->name);
+        width = isfinite(bn_results_at(found, i)->value) && wide > width ? wide : width;
+    }
+    fprintf(stderr, "%llu step%s in %.2f s, ended by: %s\n", steps, steps == 1 ? "" : "s", s->steps, s->stopped_by);
     for (size_t i = 0; i < bn_results_count(found); i++) {
         const bn_result_info *info = bn_results_at(found, i);
         if (isfinite(info->value))
-            fprintf(stderr, "  %-24s %14.8g %s\n", info->name, info->value, info->unit ? info->unit : "");
+            fprintf(stderr, "  %-*s %14.8g%s%s\n", (int)width, info->name, info->value,
+                    info->unit && info->unit[0] ? " " : "", info->unit ? info->unit : "");
         if (isfinite(info->expected)) {
-            const bool far = info->tolerance > 0 && !(fabs(info->value - info->expected) <= info->tolerance);
-            fprintf(stderr, "  %-24s %14.8g%s", far ? "  NOT as expected:" : "  expected", info->expected,
+            fprintf(stderr, "  %-*s %14.8g%s", (int)width,
+                    s->cut_short ? "  expected at the end" : words[bn_summary_judge(s, info)], info->expected,
                     info->tolerance > 0 ? " +- " : "");
             if (info->tolerance > 0)
                 fprintf(stderr, "%.2g", info->tolerance);
             fprintf(stderr, "%s%s\n", info->source[0] ? ": " : "", info->source);
         }
     }
-    fprintf(stderr, "results, fields and pictures: %s\n", folder);
+    fprintf(stderr, "%s: %s\n",
+            s->status == BN_IO ? "what could be written before the failure" : "results, fields and pictures", folder);
 }
 
 void bn_report_profile(bn_sim *sim, double limit)

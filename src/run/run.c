@@ -50,7 +50,8 @@ static void then(run *r, bn_status *st, bn_status next)
     if (next != BN_OK && *st == BN_OK)
         *st = next;
     else if (next != BN_OK)
-        bn_log(r->ctx, BN_LOG_WARNING, "while ending the run after a failure: %s", bn_status_text(next));
+        bn_log(r->ctx, next == *st ? BN_LOG_INFO : BN_LOG_WARNING, /* of one kind: mostly for the same reason */
+               "another failure while the run was ended: %s", bn_status_text(next));
 }
 
 /* Turns a failure that the run does not depend on into a warning. */
@@ -285,6 +286,7 @@ static bn_status loop(run *r)
     BN_TRY(bn_domain_finish(bn_sim_domain(r->sim)));
     why = why ? why : asked[end];
     r->summary.stopped_by = why;
+    r->summary.cut_short = !bn_sim_now(r->sim).converged && !bn_sim_now(r->sim).complete && !bn_sim_done(r->sim);
     /* Before the end adds fields and a row that a run without interruption would not have here. */
     return r->out && saves_at_end(r, why) ? bn_output_checkpoint(r->output) : BN_OK;
 }
@@ -448,7 +450,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
 {
     run r = { .ctx = ctx, .config = config, .desc = desc, .begin = bn_seconds_now() };
     r.watching = (bn_watching){ .watch = desc->library ? &desc->library->watch : NULL, .asked = r.begin };
-    r.summary = (bn_summary){ .selftest = "not needed", .stopped_by = "failure" };
+    r.summary = (bn_summary){ .selftest = "not needed", .stopped_by = "failure", .cut_short = true };
     keep_handlers(&r);
     bn_status st = prepare(&r);
     if (st == BN_OK) {

@@ -10,16 +10,17 @@ ok 'another wavelength' "$b" run "$work/case.toml" --reference --quiet --steps 5
     --set output.pictures=false --set light.wavelength=1.56e-6
 ok 'a key of an item of a list' "$b" run "$work/case.toml" --reference --quiet --steps 5 --out "$work/guide" \
     --set output.pictures=false --set 'structure.2.width=2 um' --set structure.2.width=2.5e-6
-expect 0 'structure.2.width +3e-6 # m +2.5e-6 # m' '... the last --set counts' "$b" compare "$work/one" "$work/guide"
+expect 0 'structure.2.width +3e-6 m +2.5e-6 m' '... the last --set counts' "$b" compare "$work/one" "$work/guide"
 expect 2 'of which the file has 2 items' 'an item that is not there' "$b" check "$work/case.toml" --set structure.3.width=1
 expect 2 'unknown key `widht`.*`width`' 'a key that is not there' "$b" check "$work/case.toml" --set structure.1.widht=1
 ok 'other cells' "$b" run "$work/case.toml" --reference --quiet --steps 5 --out "$work/cells" \
     --set output.pictures=false --set grid.cells=300
 ok 'equal runs, no tolerance at all' "$b" compare "$work/one" "$work/two" --tolerance 0
 expect 0 'no key differs' 'equal runs' "$b" compare "$work/one" "$work/two"
-expect 0 'light.wavelength +1.55e-6 # m +1.56e-6 # m' 'the key that differs' \
+expect 0 'light.wavelength +1.55e-6 m +1.56e-6 m' 'the key that differs' \
     "$b" compare "$work/one" "$work/other" --out "$work/pictures"
 ok 'the largest difference of a field has its place' grep -Eq 'envelope 1 +largest at \([0-9.e-]+\) m +L1 ' "$work/out"
+ok '... pictures stand behind what differs' sh -c 'sed -n "/^fields/,\$p" "$0" | grep -q "^pictures of the differences:"' "$work/out"
 ok '... and a picture' test -s "$work/pictures/intensity.vti-intensity-difference.png"
 expect 5 'things differ by more than the tolerance of 1e-06' 'beyond the tolerance' \
     "$b" compare "$work/one" "$work/other" --tolerance 1e-6

@@ -6,6 +6,8 @@ expect 0 'Ag-Johnson1972 +300 to 1[0-9]+ nm +P. B. Johnson.* silver' 'the list' 
 ok '... has all' test "$(wc -l <"$work/out")" = "$(find data/materials -name '*.csv' | wc -l)"
 ok 'one of them' sh -c '"$0" materials Ag-Johnson1972 >"$1/Ag.csv"' "$b" "$work"
 ok '... is the file' cmp "$work/Ag.csv" data/materials/Ag-Johnson1972.csv
+expect 0 'Ag-Johnson1972 .*silver' 'some of them, by a word' "$b" materials silver
+ok '... and no other' sh -c '! grep -qv silver "$0"' "$work/out"
 ok 'charts' "$b" materials --out "$work/charts"
 ok '... of all' test "$(find "$work/charts" -name '*.png' | wc -l)" = "$(find data/materials -name '*.csv' | wc -l)"
 expect 1 'did you mean `Ag-Johnson1972`' 'a name that is not there' "$b" materials Ag-Jonson1972

@@ -11,6 +11,7 @@ columns=$(awk -F, 'FNR == 1 { n += NF - 1 } END { print n }' "$work/flow"/*.csv)
 arrays=$(cat "$work/flow"/fields/*.vti | grep -c '<DataArray.*NumberOfComponents')
 ok 'its folder' "$b" plot "$work/flow" --out "$work/p-flow"
 ok '... all columns and fields' drawn p-flow $((columns + arrays))
+expect 1 'no field and no column of a table there is called `nosuch`' 'a field that is not there' "$b" plot "$work/flow" --field nosuch
 ok 'one field of a folder' "$b" plot "$work/flow" --field psi --out "$work/p-psi"
 ok '... of two output times' drawn p-psi 2
 expect 1 'nothing there' 'a folder without a run' "$b" plot tests/cli

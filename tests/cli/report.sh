@@ -77,6 +77,14 @@ expect 0 'n_eff' 'another way to solve it' known --set solver.chunk=16 --set cas
 ok '... has the same answer' grep -q '  expected' "$work/err"
 expect 0 'n_eff' 'another case' known --set grid.width='"9 um"' --force
 ok '... does not' sh -c '! grep -q expected "$0"' "$work/err"
+
+# A run that ends before its case does is not judged by what is known of the end.
+expect 0 'expected at the end +0.99874922' 'what is known of the end, of a run cut short' known --force --steps 1
+ok '... is not judged' sh -c '! grep -q "NOT as" "$0"' "$work/err"
+ok '... nor in summary.json' python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["expected"]["power"]["within"] is None' \
+    "$work/known/summary.json"
+ok '... nor in report.html' sh -c 'grep -q "ended early" "$0" && ! grep -q "too far" "$0"' "$work/known/report.html"
+ok '... and one step is one' grep -q '^1 step in' "$work/err"
 expect 2 'no such result; did you mean `power`' 'a result that there is none of' known --set expected.2.result=powr
 
 ok 'no report' "$b" run "$work/case.toml" --reference --quiet --steps 2 --out "$work/title" --force \

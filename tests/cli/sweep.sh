@@ -29,6 +29,8 @@ expect 6 'holds another sweep' 'another sweep does not go on with it' "$b" sweep
 ok '--force begins anew' "$b" sweep "$@" --out "$work/killed" --set grid.cells=300 --force
 ok 'all keys together' "$b" sweep "$work/case.toml" --reference --steps 5 --quiet --zip --out "$work/zip" \
     --vary 'light.wavelength=1.5:1.6:3 um' --vary structure.1.width=2e-6,3e-6,4e-6
+ok '... values without a unit have that of the key' \
+    grep -q '^light.wavelength \[um\],structure.1.width \[m\],' "$work/zip/sweep.csv"
 ok '... are three points' test "$(wc -l <"$work/zip/sweep.csv")" = 4
 # A time step that no scheme survives: a row with its reason, the others as always.
 printf '[case]\nsolver="flow"\n[grid]\nnodes=[17,17]\n' >"$work/flow.toml"
@@ -94,6 +96,7 @@ expect 1 'RESULT=max or RESULT=min' 'no direction' "$b" sweep "$work/coat.toml" 
 expect 1 'needs --vary' 'nothing varied' "$b" sweep "$work/case.toml"
 expect 1 'TO is no number' 'half a range' "$b" sweep "$work/case.toml" --vary grid.cells=1:
 expect 1 'COUNT is not' 'no count' "$b" sweep "$work/case.toml" --vary grid.cells=1:2:0
+expect 1 'no values' 'no values' "$b" sweep "$work/case.toml" --vary grid.cells
 expect 1 'no key' 'no key' "$b" sweep "$work/case.toml" --vary 1:2:3
 expect 1 'at most 100000 points' 'too many points' "$b" sweep "$work/case.toml" --vary grid.cells=1:2:1000 --vary \
     march.records=1:2:1000

@@ -165,7 +165,7 @@ static const struct {
     { "[stop]\ntime = \"2 Hz\"\n", "expected a time (s), got a frequency or rate" },
     { "[source]\nwavelength = \"0.1 s\"\n", "expected a length (m), got a time" },
     { "[source]\nwavelength = \"1 m-1\"\n", "expected a length (m), got a wavenumber" },
-    { "[source]\nshare = \"1 kg\"\n", "expected a dimensionless number, got a mass" },
+    { "[source]\nshare = \"1 kg\"\n", "expected a dimensionless number, got a mass (share: share of the power)\n" },
     { "[source]\nshare = \"1 kg2\"\n", "expected a dimensionless number, got something in kg2" },
     { "[source]\nshare = \"5\"\n", "expected a percent sign after the number" },
     { "[source]\nwavelength = \"5\"\n",

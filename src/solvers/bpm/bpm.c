@@ -416,6 +416,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bpm_plan_results(s, p));
     BN_TRY(bn_plan_note(p, "steps along z", (double)s->c.steps, ""));
     BN_TRY(bn_plan_note(p, "of length", s->c.dz, "m"));
+    BN_TRY(bn_plan_note(p, "of them in a step of the run", (double)s->c.per_record, ""));
     if (!s->space.relaxing)
         BN_TRY(bn_plan_note(p, "reference index", s->c.reference, ""));
     if (isfinite(s->beam[0].n_eff))

@@ -149,8 +149,7 @@ static bn_status plan_fields(bn_plan *p, const bpm *s)
                                                   .contour_quantity = "refractive index",
                                                   .contour_outlines = true,
                                                   .contour_levels = guides ? &s->profile.outline : NULL,
-                                                  .contour_count = guides,
-                                                  .timeless = true });
+                                                  .contour_count = guides });
 }
 
 static bn_status plan_results(bn_plan *p)

@@ -183,6 +183,13 @@ static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell_model *m, co
         BN_TRY(face_of(c, p, m, item, height, line));
         if (material < 0)
             continue;
+        double highest = height[0];
+        for (size_t i = 1; i < nx * ny; i++)
+            highest = fmax(highest, height[i]);
+        if (face + highest <= 0)
+            (void)bn_case_reject_item(c, "layer.material", item,
+                                      "give the grid more cells along z, or the layers above it less thickness",
+                                      "the layer lies below the grid: its upper face is at z = %g m", face);
         fill_below(m, q, face, height, material);
         face -= bn_case_item_real(c, "layer.thickness", item);
     }

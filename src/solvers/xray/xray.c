@@ -40,7 +40,7 @@ static const bn_key schema[] = {
       .help = "of the shape along y and z, from the middle" },
     { .name = "density.width", .type = BN_KEY_REAL, .unit = "m", .def = 12e-9, .max = 1, .above = true,
       .only = "density.kind=single-slit|double-slit|grating|offset-gratings",
-      .help = "of a slit or a line, along y" },
+      .help = "of a slit or a line, along y; a cell has the density of its middle" },
     { .name = "density.pitch", .type = BN_KEY_REAL, .unit = "m", .def = 32e-9, .max = 1, .above = true,
       .only = "density.kind=double-slit|grating|offset-gratings|foil",
       .help = "from slit to slit, line to line, ripple to ripple" },

@@ -191,7 +191,16 @@ static double depth_of(const bn_case *c, const xray *s)
     return fmin(-log1p(-value), opaque);
 }
 
-static bn_status plan_shape(const bn_case *c, xray *s)
+/* How wide cells leave a slit: a cell has the density of its middle, so edges between faces of cells move to them. */
+static bn_status note_slit(const xray_volume *v, const shape *a, bn_plan *p)
+{
+    double open = 0;
+    for (uint32_t j = 0; j < v->n[1]; j++)
+        open += within(a, a->start, (j + 0.5 - 0.5 * v->n[1]) * v->h[1], a->centre[1]);
+    return bn_plan_note(p, "width of a slit on the cells", open * v->h[1] / (a->kind == XRAY_DOUBLE_SLIT ? 2 : 1), "m");
+}
+
+static bn_status plan_shape(const bn_case *c, xray *s, bn_plan *p)
 {
     xray_volume *v = &s->volume;
     shape a = { .kind = s->config.density, .width = s->config.width, .pitch = s->config.pitch };
@@ -219,7 +228,8 @@ static bn_status plan_shape(const bn_case *c, xray *s)
     if (!(sum > 0))
         return bn_case_reject(c, "density.kind", NULL,
                               "no cell of the grid has a density: is the shape inside, and as large as a cell?");
-    return BN_OK;
+    const bool slits = a.kind == XRAY_SINGLE_SLIT || a.kind == XRAY_DOUBLE_SLIT;
+    return slits ? note_slit(v, &a, p) : BN_OK;
 }
 
 /* --- from a file --- */
@@ -439,7 +449,7 @@ static bn_status count_density(const bn_case *c, xray *s, bn_plan *p)
     const int wish = s->config.block_bits > 0 ? s->config.block_bits : USUAL_BITS;
     memcpy(v->box, v->n, sizeof v->box);
     if (s->config.density != XRAY_FILE)
-        BN_TRY(plan_shape(c, s));
+        BN_TRY(plan_shape(c, s, p));
     for (int d = 0; d < 3; d++) {
         v->bits[d] = s->config.tracking == XRAY_EXACT ? 0 : wish;
         v->blocks[d] = ((v->box[d] - 1) >> v->bits[d]) + 1;
@@ -471,7 +481,7 @@ bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
     if (v->counted)
         return count_density(c, s, p);
     BN_TRY(bn_plan_allocate(p, (size_t)cells * sizeof *v->whole, (void **)&v->whole));
-    BN_TRY(series ? convert_frames(c, s, p, &file) : from_file ? convert(c, s, &file, v->whole) : plan_shape(c, s));
+    BN_TRY(series ? convert_frames(c, s, p, &file) : from_file ? convert(c, s, &file, v->whole) : plan_shape(c, s, p));
     BN_TRY(crop(v, p));
     const int wish = s->config.tracking == XRAY_EXACT ? 0 : s->config.block_bits == 0 ? -1 : s->config.block_bits;
     BN_TRY(make_blocks(v, p, wish, s->config.scatterings_max == 1));

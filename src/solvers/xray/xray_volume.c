@@ -40,7 +40,7 @@ bn_status xray_plan_volume(xray *s, bn_plan *p)
     return bn_plan_picture(p, &(bn_picture_desc){ .name = "fluence",
                                                   .field = "log_fluence",
                                                   .title = "Fluence in the middle of the density",
-                                                  .quantity = "log10 (fluence of a photon / m-2)",
+                                                  .quantity = "log10 (fluence of a photon, 1/m²)",
                                                   .across = across,
                                                   .at = g.n[across] / 2,
                                                   .timeless = true,

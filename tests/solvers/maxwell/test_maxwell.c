@@ -426,6 +426,8 @@ START_TEST(contradictions_are_rejected)
     MUST_FAIL(block_case, BN_CASE, "cells a wavelength in absorber", "grid.spacing=40e-9");
     MUST_FAIL(block_case, BN_CASE, "reaches into the absorbing layer", "pml.cells=20");
     MUST_FAIL(block_case, BN_CASE, "bottom, or the cell before it", "pml.cells=15", "light.source=volume");
+    MUST_FAIL(block_case, BN_CASE, "the layer lies below the grid: its upper face is at z = -",
+              "layer=[{material='absorber',thickness=9e-6},{material='absorber',thickness=1e-7}]");
     MUST_FAIL(block_case, BN_CASE, "no room between the absorbing layers", "grid.cells=[8,8,20]");
     MUST_FAIL(block_case, BN_CASE, "unknown material", "structure.below=unobtainium");
     MUST_FAIL(block_case, BN_CASE, "without loss", "structure.above=absorber");

@@ -95,6 +95,21 @@ START_TEST(a_shape_is_the_file_of_its_cells)
 }
 END_TEST
 
+/* Slits of 12 nm on cells of 4 nm: edges in the middle of cells take both of these, edges on faces leave the width. */
+START_TEST(the_width_of_slits_on_the_cells_is_told)
+{
+    static const char *const kinds[] = { "density.kind=single-slit", "density.kind=double-slit" };
+    for (int k = 0; k < 2; k++) {
+        run a = RUN(shape_case, NULL, kinds[k], "density.width=12e-9", "density.centre=[2e-9,0]");
+        near(note(&a, "width of a slit on the cells"), 12e-9, 1e-20, kinds[k]);
+        end_run(&a);
+        run b = RUN(shape_case, NULL, kinds[k], "density.width=12e-9", "density.centre=[0,0]");
+        near(note(&b, "width of a slit on the cells"), 16e-9, 1e-20, kinds[k]);
+        end_run(&b);
+    }
+}
+END_TEST
+
 /* --- files --- */
 
 /* A density that looks different from everywhere, seen by photons that enter at x = 0. */
@@ -264,6 +279,7 @@ static void add(TCase *tests)
 {
     tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, a_shape_is_the_file_of_its_cells);
+    tcase_add_test(tests, the_width_of_slits_on_the_cells_is_told);
     tcase_add_test(tests, every_face_sees_the_file_turned);
     tcase_add_test(tests, unlike_cells_refuse_their_share_of_collisions);
     tcase_add_test(tests, an_array_is_found_by_its_name);
