@@ -76,24 +76,15 @@ static void same_bits(const char *const *overrides, bool presented_between)
     bn_device_close(&device);
 }
 
-START_TEST(one_batch_in_many_launches)
+TEST(one_batch_in_many_launches)
 {
     same_bits((const char *const[]){ "source.photons=521550", "source.batch=150", NULL }, false);
 }
-END_TEST
 
-START_TEST(fields_are_brought_up_to_date_between_them)
+TEST(fields_are_brought_up_to_date_between_them)
 {
     same_bits((const char *const[]){ "source.photons=521550", "source.batch=50", "source.coherent_steps=1", NULL },
               true);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, one_batch_in_many_launches);
-    tcase_add_test(tests, fields_are_brought_up_to_date_between_them);
-}
-
-int main(void) { return bn_test_main("issue_16_cuts", add); }
+int main(void) { return bn_test_main("issue_16_cuts", open_context, close_context); }

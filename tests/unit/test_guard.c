@@ -59,7 +59,7 @@ static void look(const damage *d, const char *precision)
     bn_device_close(&device);
 }
 
-START_TEST(what_is_conserved)
+TEST(what_is_conserved)
 {
     static const damage all[] = {
         { "flood", NULL, NULL, "depth", 0, 0.5, "mass_error" },
@@ -74,12 +74,5 @@ START_TEST(what_is_conserved)
         for (int p = 0; p < 2; p++)
             look(&all[i], p ? "case.precision=double" : "case.precision=single");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, what_is_conserved);
-}
-
-int main(void) { return bn_test_main("guard", add); }
+int main(void) { return bn_test_main("guard", open_context, close_context); }

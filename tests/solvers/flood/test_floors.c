@@ -60,7 +60,7 @@ static void oscillate(const char *cells, const char *spacing, bn_device *device,
     end_run(&b);
 }
 
-START_TEST(radial_wave_in_a_bowl)
+TEST(radial_wave_in_a_bowl)
 {
     bn_device *device;
     OK(bn_device_open(ctx, "auto", false, &device));
@@ -69,9 +69,8 @@ START_TEST(radial_wave_in_a_bowl)
         oscillate("grid.cells=[240,278]", "grid.spacing=0.01", device, 0.02, 0.02);
     bn_device_close(&device);
 }
-END_TEST
 
-START_TEST(planar_wave_in_a_bowl)
+TEST(planar_wave_in_a_bowl)
 {
     /* After a period the water is where it was: 15 % off at first order with cells of 2 cm, 3 % at second, with 4 cm
      * already. */
@@ -91,11 +90,10 @@ START_TEST(planar_wave_in_a_bowl)
     }
     bn_device_close(&device);
 }
-END_TEST
 
 /* --- square floors with a source in the middle (data/published/flood-central-source.csv) --- */
 
-START_TEST(floors_of_several_sizes)
+TEST(floors_of_several_sizes)
 {
     /* Areas [m2] of about 4,100 to 120,000 m2, cells of 0.5 m; the water does not reach the sides, so all floors see
      * the same. */
@@ -133,7 +131,6 @@ START_TEST(floors_of_several_sizes)
     end_run(&r);
     bn_device_close(&device);
 }
-END_TEST
 
 /* --- a closed house --- */
 
@@ -148,7 +145,7 @@ static void write_storey(int number, const char *rows)
     ck_assert_int_eq(fputs(rows, f) >= 0 && fclose(f) == 0, 1);
 }
 
-START_TEST(a_closed_house_keeps_its_water)
+TEST(a_closed_house_keeps_its_water)
 {
     /* Two rooms a storey, a source in the upper one, a stair and a hole; 1/100 s a step. */
     static const char text[] = "[case]\nsolver='flood'\n[grid]\nspacing=0.4\n[fluid]\nmanning=0.013\n[[storey]]\nplan='"
@@ -189,15 +186,5 @@ START_TEST(a_closed_house_keeps_its_water)
     }
     ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, radial_wave_in_a_bowl);
-    tcase_add_test(tests, planar_wave_in_a_bowl);
-    tcase_add_test(tests, floors_of_several_sizes);
-    tcase_add_test(tests, a_closed_house_keeps_its_water);
-}
-
-int main(void) { return bn_test_main("floors", add); }
+int main(void) { return bn_test_main("floors", open_context, close_context); }

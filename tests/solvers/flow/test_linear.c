@@ -262,15 +262,14 @@ static const matrix matrices[] = {
 };
 enum { MATRICES = sizeof matrices / sizeof *matrices };
 
-START_TEST(plain_iterations_equal_the_reference)
+TEST(plain_iterations_equal_the_reference)
 {
     check(&matrices[2], BN_LINEAR_CG, SINGLE_ONLY);
     check(&matrices[3], BN_LINEAR_CG, SINGLE_ONLY);
     check(&matrices[8], BN_LINEAR_CG, ALL_GROUPS);
 }
-END_TEST
 
-START_TEST(direct_solutions_equal_the_reference)
+TEST(direct_solutions_equal_the_reference)
 {
     check(&matrices[1], BN_LINEAR_SPECTRAL, ALL_GROUPS);
     check(&matrices[5], BN_LINEAR_SPECTRAL, BOTH_PRECISIONS);
@@ -278,9 +277,8 @@ START_TEST(direct_solutions_equal_the_reference)
         if (matrices[i].obstacle == NOTHING)
             check(&matrices[i], BN_LINEAR_SPECTRAL, i == 2 ? BOTH_PRECISIONS : SINGLE_ONLY);
 }
-END_TEST
 
-START_TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
+TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
 {
     static const matrix grids[] = {
         { 33, 29, 0, 1024, 784, { false }, STRETCHED },
@@ -293,20 +291,17 @@ START_TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
         check(&grids[i], BN_LINEAR_CG, i == 1 ? ALL_GROUPS : SINGLE_ONLY);
     }
 }
-END_TEST
 
-START_TEST(multigrid_equals_the_reference)
+TEST(multigrid_equals_the_reference)
 {
     check(&matrices[2], BN_LINEAR_MULTIGRID, SINGLE_ONLY);
     check(&matrices[7], BN_LINEAR_MULTIGRID, BOTH_PRECISIONS);
     check(&matrices[8], BN_LINEAR_MULTIGRID, SINGLE_ONLY);
 }
-END_TEST
 
-START_TEST(multigrid_on_boxes_and_in_groups) { check(&matrices[9], BN_LINEAR_MULTIGRID, ALL_GROUPS); }
-END_TEST
+TEST(multigrid_on_boxes_and_in_groups) { check(&matrices[9], BN_LINEAR_MULTIGRID, ALL_GROUPS); }
 
-START_TEST(multigrid_takes_few_cycles_on_any_grid)
+TEST(multigrid_takes_few_cycles_on_any_grid)
 {
     static const matrix grids[] = {
         { 65, 65, 0, 1, 1, { false }, NOTHING },        { 129, 129, 0, 1, 1, { false }, NOTHING },
@@ -319,9 +314,8 @@ START_TEST(multigrid_takes_few_cycles_on_any_grid)
                       grids[i].ny, cycles);
     }
 }
-END_TEST
 
-START_TEST(the_direct_solver_knows_what_it_can_not_do)
+TEST(the_direct_solver_knows_what_it_can_not_do)
 {
     const char *why = NULL;
     for (int i = 0; i < MATRICES; i++) {
@@ -344,7 +338,6 @@ START_TEST(the_direct_solver_knows_what_it_can_not_do)
     ck_assert(!bn_spectral_suits(&t, 4, &why) && strstr(why, "singular"));
     free(bits);
 }
-END_TEST
 
 /* Of two matrices, a and b in this order, on a device: x = A^-1 right, y = B^-1 area x. */
 static void solve_two_on_device(const bn_linear_desc desc[2], const double *right, int boxes, double *x, double *y)
@@ -423,17 +416,16 @@ static void check_two(const matrix *m, int boxes)
     free(single);
 }
 
-START_TEST(two_systems_are_solved_with_one_transform_forward)
+TEST(two_systems_are_solved_with_one_transform_forward)
 {
     check_two(&matrices[0], 1);
     check_two(&matrices[2], 3); /* a mirrored side, whose nodes have half an area */
     check_two(&(matrix){ 40, 21, 0, 3, 1, { true, false, true, true }, STRETCHED }, 1);
     check_two(&matrices[7], 1); /* of mixed ends, and no power of two */
 }
-END_TEST
 
 /* More partial sums than one work-group adds up at once. */
-START_TEST(sums_over_many_blocks_are_packed)
+TEST(sums_over_many_blocks_are_packed)
 {
     const uint32_t nx = 300, ny = 4200;
     const bn_domain_desc desc = { .grid = { .dims = 2, .n = { nx, ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
@@ -468,20 +460,5 @@ START_TEST(sums_over_many_blocks_are_packed)
     near(got[0][1] / ((double)nx * ny), 1.0 / 3, 1e-3, "mean square of the noise");
     free(values);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_device, close_device);
-    tcase_add_test(tests, plain_iterations_equal_the_reference);
-    tcase_add_test(tests, direct_solutions_equal_the_reference);
-    tcase_add_test(tests, two_systems_are_solved_with_one_transform_forward);
-    tcase_add_test(tests, stretched_grids_are_solved_by_eigenvectors_and_iterations);
-    tcase_add_test(tests, multigrid_equals_the_reference);
-    tcase_add_test(tests, multigrid_on_boxes_and_in_groups);
-    tcase_add_test(tests, multigrid_takes_few_cycles_on_any_grid);
-    tcase_add_test(tests, the_direct_solver_knows_what_it_can_not_do);
-    tcase_add_test(tests, sums_over_many_blocks_are_packed);
-}
-
-int main(void) { return bn_test_main("linear", add); }
+int main(void) { return bn_test_main("linear", open_device, close_device); }

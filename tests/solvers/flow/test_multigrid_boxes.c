@@ -144,46 +144,38 @@ static void compare(const char *devices, int boxes, int margin, bn_precision pre
     bn_context_destroy(&ctx);
 }
 
-START_TEST(four_boxes_of_one_device) { compare("auto", 4, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE); }
-END_TEST
+TEST(four_boxes_of_one_device)
+{
+    if (long_tests())
+        compare("auto", 4, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE);
+}
 
-START_TEST(two_boxes_of_two_devices)
+TEST(two_boxes_of_two_devices)
 {
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
     compare("all", 2, BN_MULTIGRID_GHOST_CELLS, BN_DOUBLE);
 }
-END_TEST
 
-START_TEST(boxes_without_ghost_cells_are_solved_whole)
+TEST(boxes_without_ghost_cells_are_solved_whole)
 {
+    if (!long_tests())
+        return;
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
     compare("all", 2, 0, BN_DOUBLE);
 }
-END_TEST
 
-START_TEST(four_boxes_of_two_devices) /* two by two: corners */
+TEST(four_boxes_of_two_devices) /* two by two: corners */
 {
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
     compare("all", 4, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE);
 }
-END_TEST
 
-START_TEST(three_boxes_of_two_devices)
+TEST(three_boxes_of_two_devices)
 {
+    if (!long_tests())
+        return;
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
     compare("all", 3, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, two_boxes_of_two_devices);
-    tcase_add_test(tests, four_boxes_of_two_devices);
-    if (long_tests()) {
-        tcase_add_test(tests, boxes_without_ghost_cells_are_solved_whole);
-        tcase_add_test(tests, four_boxes_of_one_device);
-        tcase_add_test(tests, three_boxes_of_two_devices);
-    }
-}
-
-int main(void) { return bn_test_main("multigrid_boxes", add); }
+int main(void) { return bn_test_main("multigrid_boxes", NULL, NULL); }

@@ -55,7 +55,7 @@ static void find_missing(const char *file, char *missing, size_t room)
     }
 }
 
-START_TEST(linear_solvers_launch_every_kernel)
+TEST(linear_solvers_launch_every_kernel)
 {
     char missing[512] = "";
     bn_device *device;
@@ -69,12 +69,5 @@ START_TEST(linear_solvers_launch_every_kernel)
     ck_assert_msg(missing[0] == '\0', "the self-test cases of flow never launch%s", missing);
     bn_device_close(&device);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, linear_solvers_launch_every_kernel);
-}
-
-int main(void) { return bn_test_main("selftest_kernels", add); }
+int main(void) { return bn_test_main("selftest_kernels", open_context, close_context); }

@@ -13,7 +13,7 @@ static const char cavity_case[] =
     "steps = 100\n";
 
 /* Botella and Peyret (1998); `even`: what 129 x 129 nodes of equal spacings give (docs/flow.md). */
-START_TEST(cavity_is_nearer_than_on_four_times_the_nodes)
+TEST(cavity_is_nearer_than_on_four_times_the_nodes)
 {
     static const struct {
         const char *name;
@@ -35,10 +35,9 @@ START_TEST(cavity_is_nearer_than_on_four_times_the_nodes)
     end_run(&r);
     bn_device_close(&device);
 }
-END_TEST
 
 /* Natural convection at Ra 1e6: data/published/flow-natural-convection.csv. */
-START_TEST(convection_is_that_of_the_tables)
+TEST(convection_is_that_of_the_tables)
 {
     static const char text[] =
         "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [49, 49]\nstretch = [2, 1.5]\n[fluid]\n"
@@ -57,13 +56,12 @@ START_TEST(convection_is_that_of_the_tables)
     end_run(&r);
     bn_device_close(&device);
 }
-END_TEST
 
 static const char box_case[] =
     "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [24, 19]\nsize = [2, 1]\nstretch = [1.5, 2]\n"
     "[fluid]\nviscosity = 0.01\ndiffusivity = 0.02\n[boundary.top]\nspeed = 0\n[time]\ndt = 0.5\n";
 
-START_TEST(conduction_between_two_walls_is_exact)
+TEST(conduction_between_two_walls_is_exact)
 {
     run r = RUN(box_case, NULL, "boundary.left.heat=given", "boundary.left.temperature=3", "boundary.right.heat=given",
                 "boundary.right.temperature=1", "stop.steps=3000", "solver.steady_tolerance=1e-12");
@@ -79,9 +77,8 @@ START_TEST(conduction_between_two_walls_is_exact)
     free(T);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(heat_of_an_insulated_box_is_kept)
+TEST(heat_of_an_insulated_box_is_kept)
 {
     double mean[2];
     for (int k = 0; k < 2; k++) {
@@ -93,10 +90,9 @@ START_TEST(heat_of_an_insulated_box_is_kept)
     near(mean[1], mean[0], 1e-11, "temperature_mean");
     near(mean[0], 2, 1e-9, "temperature_mean");
 }
-END_TEST
 
 /* A channel with an outflow, whose psi is solved for by iterations beside the direct vorticity. */
-START_TEST(both_ways_lead_to_one_steady_state)
+TEST(both_ways_lead_to_one_steady_state)
 {
     static const char channel[] =
         "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [25, 17]\nsize = [2, 1]\nstretch = [1, "
@@ -126,7 +122,6 @@ START_TEST(both_ways_lead_to_one_steady_state)
     end_run(&march);
     bn_device_close(&device);
 }
-END_TEST
 
 static void refused(const char *more, const char *why)
 {
@@ -135,23 +130,11 @@ static void refused(const char *more, const char *why)
     rejected_case(text, BN_CASE, why);
 }
 
-START_TEST(what_needs_equal_spacings_is_refused)
+TEST(what_needs_equal_spacings_is_refused)
 {
     refused("[solver]\nconvection = \"upwind\"\n", "upwind differences are for equal spacings");
     refused("[solver]\npoisson = \"multigrid\"\n", "multigrid is for equal spacings");
     refused("[obstacle]\nshape = \"ellipse\"\n", "obstacles are for equal spacings");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, cavity_is_nearer_than_on_four_times_the_nodes);
-    tcase_add_test(tests, convection_is_that_of_the_tables);
-    tcase_add_test(tests, conduction_between_two_walls_is_exact);
-    tcase_add_test(tests, heat_of_an_insulated_box_is_kept);
-    tcase_add_test(tests, both_ways_lead_to_one_steady_state);
-    tcase_add_test(tests, what_needs_equal_spacings_is_refused);
-}
-
-int main(void) { return bn_test_main("stretched", add); }
+int main(void) { return bn_test_main("stretched", open_context, close_context); }
