@@ -40,14 +40,13 @@ static void *values_of(run *r, const char *name, size_t *bytes)
 static void same_bits(const char *const *overrides, bool presented_between)
 {
     static const char *const names[] = { "tallies", "intensity", "amplitude", "photons" };
-    bn_device *device;
+    bn_device *device = opened_device();
     bn_case *c;
     unsigned asked = 0, left = 0;
     run whole = run_case(text, NULL, overrides), cut = { 0 };
     size_t count = 0;
     while (overrides[count])
         count++;
-    OK(bn_device_open(ctx, "auto", false, &device));
     OK(bn_case_parse(ctx, "cut", text, overrides, count, &c));
     cut.config = c;
     OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &cut.sim));
@@ -73,7 +72,6 @@ static void same_bits(const char *const *overrides, bool presented_between)
     }
     end_run(&cut);
     end_run(&whole);
-    bn_device_close(&device);
 }
 
 TEST(one_batch_in_many_launches)

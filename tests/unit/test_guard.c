@@ -18,10 +18,9 @@ typedef struct damage {
 static void look(const damage *d, const char *precision)
 {
     char path[64];
-    bn_device *device;
+    bn_device *device = opened_device();
     bn_case *c;
     bn_sim *sim;
-    OK(bn_device_open(ctx, "auto", false, &device));
     snprintf(path, sizeof path, "data/cases/%s/selftest.toml", d->solver);
     OK(bn_case_read(ctx, path, (const char *const[]){ precision, d->key, d->other_key },
                     d->other_key ? 3
@@ -56,7 +55,6 @@ static void look(const damage *d, const char *precision)
     bn_error_clear(ctx);
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
-    bn_device_close(&device);
 }
 
 TEST(what_is_conserved)

@@ -16,14 +16,8 @@ static bn_device *device;
 
 static void open_all(void)
 {
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    OK(bn_device_open(ctx, "auto", false, &device));
-}
-
-static void close_all(void)
-{
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
+    open_context();
+    device = opened_device();
 }
 
 /* The text with `what` in it replaced: overrides do not reach into lists. Lent until the next call. */
@@ -549,47 +543,30 @@ TEST(a_field_from_a_file_is_launched)
 
 /* --- what must be refused --- */
 
-static void refused(const char *text, const char *word, const char *const *overrides)
-{
-    bn_case *c = NULL;
-    bn_sim *sim = NULL;
-    size_t count = 0;
-    while (overrides[count])
-        count++;
-    bn_status st = bn_case_parse(ctx, "test.toml", text, overrides, count, &c);
-    if (st == BN_OK)
-        st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
-    ck_assert_int_eq(st, BN_CASE);
-    ck_assert_msg(strstr(bn_error_text(ctx), word), "no '%s' in: %s", word, bn_error_text(ctx));
-    bn_error_clear(ctx);
-    bn_sim_destroy(&sim);
-    bn_case_destroy(&c);
-}
-
-#define REFUSED(text, word, ...) refused((text), (word), (const char *const[]){ __VA_ARGS__, NULL })
-
 TEST(nonsense_is_refused)
 {
-    REFUSED(slab, "has no mode 3", "launch.mode=3");
-    REFUSED(iteration, "sweep", "grid.cells=3000", "march.dz=1e-6", "solver.sweeps=1000");
-    REFUSED(metal, "binnacle bench --suite seed-003", "solver.tau=seed");
-    REFUSED(with(slab, "width = 3e-6", "from = 50e-6\nto = 40e-6"), "before it begins", "launch.kind=gaussian");
-    REFUSED(with(slab, "width = 3e-6", "from = 1.0"), "behind the end", "launch.kind=gaussian");
-    REFUSED(with(junction, "from = 1e-6", "from = 20e-6"), "before it begins", "launch.mode=0");
-    REFUSED(gaussian, "leave nothing", "walls.kind=pml", "walls.thickness=60e-6");
-    REFUSED(with(metal, "[output]",
-                 "[material]\npicture = \"data/cases/bpm/splitter.png\"\n[[colour]]\nrgb = 0xffffff\n"
-                 "[output]"),
-            "the colour 0x3b6ea8, in column 40 and row 24", "launch.kind=gaussian");
-    REFUSED(with(metal, "[output]", "[[colour]]\nrgb = 0\n[output]"), "no material.picture", "launch.kind=gaussian");
-    REFUSED(gaussian, "no such file", "launch.kind=file", "launch.file=nowhere.csv");
-    REFUSED(gaussian, "product of 2, 3, 5 and 7", "solver.method=fft", "grid.cells=102");
-    REFUSED(slab, "transforms are for", "solver.method=fft", "walls.kind=pml");
-    REFUSED(fibre, "cannot seek the mode", "solver.method=fft", "grid.cells=129", "grid.cells_x=129");
-    REFUSED(fibre, "only the fundamental", "launch.mode=1");
-    REFUSED(fibre, "one scalar beam", "march.wide_angle=true");
-    REFUSED(space, "no structure that could have a mode", "launch.kind=mode");
-    REFUSED(gaussian, "local memory", "grid.cells=3000", "solver.chunk=1");
+    REJECTED(slab, BN_CASE, "has no mode 3", "launch.mode=3");
+    REJECTED(iteration, BN_CASE, "sweep", "grid.cells=3000", "march.dz=1e-6", "solver.sweeps=1000");
+    REJECTED(metal, BN_CASE, "binnacle bench --suite seed-003", "solver.tau=seed");
+    REJECTED(with(slab, "width = 3e-6", "from = 50e-6\nto = 40e-6"), BN_CASE, "before it begins",
+             "launch.kind=gaussian");
+    REJECTED(with(slab, "width = 3e-6", "from = 1.0"), BN_CASE, "behind the end", "launch.kind=gaussian");
+    REJECTED(with(junction, "from = 1e-6", "from = 20e-6"), BN_CASE, "before it begins", "launch.mode=0");
+    REJECTED(gaussian, BN_CASE, "leave nothing", "walls.kind=pml", "walls.thickness=60e-6");
+    REJECTED(with(metal, "[output]",
+                  "[material]\npicture = \"data/cases/bpm/splitter.png\"\n[[colour]]\nrgb = 0xffffff\n"
+                  "[output]"),
+             BN_CASE, "the colour 0x3b6ea8, in column 40 and row 24", "launch.kind=gaussian");
+    REJECTED(with(metal, "[output]", "[[colour]]\nrgb = 0\n[output]"), BN_CASE, "no material.picture",
+             "launch.kind=gaussian");
+    REJECTED(gaussian, BN_CASE, "no such file", "launch.kind=file", "launch.file=nowhere.csv");
+    REJECTED(gaussian, BN_CASE, "product of 2, 3, 5 and 7", "solver.method=fft", "grid.cells=102");
+    REJECTED(slab, BN_CASE, "transforms are for", "solver.method=fft", "walls.kind=pml");
+    REJECTED(fibre, BN_CASE, "cannot seek the mode", "solver.method=fft", "grid.cells=129", "grid.cells_x=129");
+    REJECTED(fibre, BN_CASE, "only the fundamental", "launch.mode=1");
+    REJECTED(fibre, BN_CASE, "one scalar beam", "march.wide_angle=true");
+    REJECTED(space, BN_CASE, "no structure that could have a mode", "launch.kind=mode");
+    REJECTED(gaussian, BN_CASE, "local memory", "grid.cells=3000", "solver.chunk=1");
 }
 
-int main(void) { return bn_test_main("bpm", open_all, close_all); }
+int main(void) { return bn_test_main("bpm", open_all, close_context); }

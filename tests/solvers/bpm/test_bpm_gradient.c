@@ -52,8 +52,7 @@ TEST(gradients_are_those_of_differences)
                                         "batch={ count = 2, wavelength = [1e-6, 1.05e-6] }" };
     static const double steps[] = { 1e-4, -1e-4, 0.5e-4, -0.5e-4 };
     double map[PIXELS], direction[PIXELS], gradient[RESULTS][PIXELS], same[PIXELS], value[4][RESULTS];
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     make_map(map, direction);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         for (int i = 0; i < 4; i++) {
@@ -77,7 +76,6 @@ TEST(gradients_are_those_of_differences)
         end_run(&here);
         end_run(&there);
     }
-    bn_device_close(&device);
 }
 
 /* The slopes of the power, given by hand, and a simulation that goes on after a gradient as without. */

@@ -20,13 +20,7 @@ static bn_device *device;
 static void open_all(void)
 {
     open_context();
-    OK(bn_device_open(ctx, "auto", false, &device));
-}
-
-static void close_all(void)
-{
-    bn_device_close(&device);
-    close_context();
+    device = opened_device();
 }
 
 typedef double _Complex number;
@@ -296,4 +290,4 @@ TEST(planes_are_of_second_order_in_changing_guides)
     }
 }
 
-int main(void) { return bn_test_main("bpm properties", open_all, close_all); }
+int main(void) { return bn_test_main("bpm properties", open_all, close_context); }

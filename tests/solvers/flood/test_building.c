@@ -162,8 +162,7 @@ TEST(water_is_what_sources_gave_less_what_drains_took)
         "[grid]\nspacing=0.4\n[fluid]\nmanning=0.013\n[initial]\nkind='dry'\n"
         "[[source]]\nstorey=1\nat=[2,2]\nradius=0.5\n[[history]]\ntime=2\nvalue=0\n[[history]]\ntime=6\n"
         "value=0.8\n[time]\ninterval=0.5\n[stop]\ntime=20\n";
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     run r = begin(case_text(2, rest), NULL, NULL), d = begin(case_text(2, rest), device, NULL);
     go_on(&r);
     go_on(&d);
@@ -183,7 +182,6 @@ TEST(water_is_what_sources_gave_less_what_drains_took)
     go_on(&r);
     ck_assert_double_le(fabs(result(&r, "mass_error")), 5e-8); /* half a unit of the last place of single precision */
     end_run(&r);
-    bn_device_close(&device);
 }
 
 TEST(a_thin_wall_holds)

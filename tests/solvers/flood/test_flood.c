@@ -264,8 +264,7 @@ TEST(second_order_where_it_is_smooth_first_at_shocks)
 
 TEST(second_order_gives_the_same_bits_in_seven_boxes)
 {
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" }, *const depth = "depth";
     for (int k = 0; k < 2; k++) {
         const char *const overrides[] = { SECOND,
@@ -284,7 +283,6 @@ TEST(second_order_gives_the_same_bits_in_seven_boxes)
         end_run(&a);
         end_run(&b);
     }
-    bn_device_close(&device);
 }
 
 /* ------------------------------------------------------------------------------------------------- device and the rest
@@ -293,8 +291,7 @@ TEST(second_order_gives_the_same_bits_in_seven_boxes)
 TEST(device_gives_the_bits_of_the_reference)
 {
     static const char *const names[] = { "velocity", "depth" };
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     run a = RUN(round_dam, NULL, "grid.cells=[110,50]", "grid.spacing=0.2", "fluid.manning=0.03");
     run b = RUN(round_dam, device, "grid.cells=[110,50]", "grid.spacing=0.2", "fluid.manning=0.03");
     same_fields(&a, &b, names, 1, "device and reference");
@@ -306,7 +303,6 @@ TEST(device_gives_the_bits_of_the_reference)
     same_fields(&a, &b, names + 1, 1, "device and reference");
     end_run(&a);
     end_run(&b);
-    bn_device_close(&device);
 }
 
 TEST(times_are_hit_and_water_is_kept)
@@ -320,28 +316,14 @@ TEST(times_are_hit_and_water_is_kept)
                         1e-6);
 }
 
-static void rejected(const char *override, const char *why)
-{
-    bn_case *c;
-    bn_sim *sim = NULL;
-    bn_status st = bn_case_parse(ctx, "test.toml", round_dam, &override, 1, &c);
-    if (st == BN_OK) {
-        st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
-        bn_case_destroy(&c);
-    }
-    ck_assert_int_eq(st, BN_CASE);
-    ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "%s: %s", override, bn_error_text(ctx));
-    bn_error_clear(ctx);
-}
-
 TEST(bad_cases_are_rejected)
 {
-    rejected("time.interval=0.3", "whole number of intervals");
-    rejected("boundary.left.discharge=1", "belongs to kind = \"inflow\"");
-    rejected("solver.cfl=0.7", "solver.cfl");
-    rejected("initial.kind=planar", "paraboloid");
-    rejected("bed.kind=macdonald", "needs a discharge");
-    rejected("grid.spacing=0", "grid.spacing");
+    REJECTED(round_dam, BN_CASE, "whole number of intervals", "time.interval=0.3");
+    REJECTED(round_dam, BN_CASE, "belongs to kind = \"inflow\"", "boundary.left.discharge=1");
+    REJECTED(round_dam, BN_CASE, "solver.cfl", "solver.cfl=0.7");
+    REJECTED(round_dam, BN_CASE, "paraboloid", "initial.kind=planar");
+    REJECTED(round_dam, BN_CASE, "needs a discharge", "bed.kind=macdonald");
+    REJECTED(round_dam, BN_CASE, "grid.spacing", "grid.spacing=0");
 }
 
 int main(void) { return bn_test_main("flood", open_context, close_context); }

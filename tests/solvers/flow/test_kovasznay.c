@@ -144,8 +144,7 @@ TEST(device_has_the_bits_of_the_reference)
                                            "grid.stretch=[1, 0.5]" };
     static const char *const steady[] = { "solver.steady=newton", "stop.steps=3" };
     static const char *const names[] = { "psi", "omega", "velocity" };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     make_tables(64, 1);
     for (int s = 0; s < 2; s++) {
         run a = kovasznay(NULL, 17, variant, steady[s]);
@@ -154,22 +153,13 @@ TEST(device_has_the_bits_of_the_reference)
         end_run(&a);
         end_run(&b);
     }
-    bn_device_close(&device);
 }
 
 static void rejected(const char *says, const char *file)
 {
-    bn_case *c = NULL;
-    bn_sim *sim = NULL;
     char full[2048];
-    const char *overrides[] = { keys[1], keys[2], keys[3] };
     snprintf(full, sizeof full, text, side_table, file);
-    OK(bn_case_parse(ctx, "test.toml", full, overrides, 3, &c));
-    ck_assert_int_eq(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim), BN_CASE);
-    ck_assert_msg(strstr(bn_error_text(ctx), says), "expected \"%s\" in: %s", says, bn_error_text(ctx));
-    bn_error_clear(ctx);
-    bn_sim_destroy(&sim);
-    bn_case_destroy(&c);
+    REJECTED(full, BN_CASE, says, keys[1], keys[2], keys[3]);
 }
 
 TEST(tables_that_do_not_fit_are_refused)

@@ -20,8 +20,7 @@ TEST(cavity_is_the_steady_state_of_the_scheme)
         { "solver.wall_vorticity=thom", "solver.convection=central", -0.100435799, -0.204173693, -0.238380125 },
         { NULL, "solver.convection=conservative", -0.102773860, -0.209851290, -0.250340670 },
     };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     for (size_t w = 0; w < sizeof known / sizeof *known; w++) {
         run r = RUN(cavity_case, NULL, known[w].convection, known[w].wall);
         run d = RUN(cavity_case, device, known[w].convection, known[w].wall);
@@ -34,7 +33,6 @@ TEST(cavity_is_the_steady_state_of_the_scheme)
         end_run(&d);
         end_run(&r);
     }
-    bn_device_close(&device);
 }
 
 /* A warm body in a channel of slip and moving walls, off its middle, with buoyancy; and a channel without a body, whose
@@ -74,8 +72,7 @@ static void check_marched(const char *text)
  * and an outflow: what is given stays given. */
 TEST(coarser_grids_come_first)
 {
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run alone = RUN(cavity_case, NULL, NULL), r = RUN(cavity_case, NULL, "solver.coarse_grids=1"),
         d = RUN(cavity_case, device, "solver.coarse_grids=1");
     near(result(&r, "psi_min"), -0.102773860, 6e-10, "psi_min of the scheme");
@@ -84,7 +81,6 @@ TEST(coarser_grids_come_first)
     end_run(&d);
     end_run(&r);
     end_run(&alone);
-    bn_device_close(&device);
     run fine = RUN(body_case, NULL, "solver.steady_tolerance=1e-10", "solver.steady=newton"),
         both = RUN(body_case, NULL, "solver.steady_tolerance=1e-10", "solver.steady=newton", "solver.coarse_grids=1");
     ck_assert_uint_lt(bn_sim_now(both.sim).step, bn_sim_now(fine.sim).step);
@@ -116,8 +112,7 @@ static double least_psi(const run *r)
 TEST(elimination_finds_the_steady_state)
 {
     const char *const sizes[] = { "grid.nodes=[33,17]", "grid.nodes=[17,21]" };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run r = RUN(cavity_case, NULL, "fluid.viscosity=1e-4", "solver.newton_solver=direct"),
         d = RUN(cavity_case, device, "fluid.viscosity=1e-4", "solver.newton_solver=direct");
     ck_assert(bn_sim_now(r.sim).converged);
@@ -125,7 +120,6 @@ TEST(elimination_finds_the_steady_state)
     ck_assert_msg(difference(&d, &r, "psi") == 0 && difference(&d, &r, "omega") == 0, "the device has other bits");
     end_run(&d);
     end_run(&r);
-    bn_device_close(&device);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         run gmres = RUN(channel_case, NULL, sizes[i], "solver.steady_tolerance=1e-10", "solver.steady=newton"),
             direct = RUN(channel_case, NULL, sizes[i], "solver.steady_tolerance=1e-10", "solver.steady=newton",

@@ -58,16 +58,13 @@ static void find_missing(const char *file, char *missing, size_t room)
 TEST(linear_solvers_launch_every_kernel)
 {
     char missing[512] = "";
-    bn_device *device;
     if (!long_tests()) /* compiles all self-test cases */
         return;
-    OK(bn_device_open(ctx, "auto", false, &device));
-    run_selftests(device);
+    run_selftests(opened_device());
     find_missing("kernels/cg.cl", missing, sizeof missing);
     find_missing("kernels/multigrid.cl", missing, sizeof missing);
     find_missing("kernels/spectral.cl", missing, sizeof missing);
     ck_assert_msg(missing[0] == '\0', "the self-test cases of flow never launch%s", missing);
-    bn_device_close(&device);
 }
 
 int main(void) { return bn_test_main("selftest_kernels", open_context, close_context); }

@@ -19,8 +19,7 @@ TEST(cavity_is_nearer_than_on_four_times_the_nodes)
         const char *name;
         double published, even;
     } known[] = { { "psi_min", -0.1189366, -0.11801 }, { "v_min", -0.5270771, -0.52099 } };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run r = RUN(cavity_case, device, NULL);
     ck_assert(bn_sim_now(r.sim).converged);
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
@@ -33,7 +32,6 @@ TEST(cavity_is_nearer_than_on_four_times_the_nodes)
     near(result(&r, "psi_min_x"), 0.5308, 0.001, "psi_min_x");
     near(result(&r, "psi_min_y"), 0.5652, 0.001, "psi_min_y");
     end_run(&r);
-    bn_device_close(&device);
 }
 
 /* Natural convection at Ra 1e6: data/published/flow-natural-convection.csv. */
@@ -44,8 +42,7 @@ TEST(convection_is_that_of_the_tables)
         "viscosity = 0.71\ndiffusivity = 1\nbuoyancy = 710000\n[boundary.left]\nheat = \"given\"\ntemperature = 1\n"
         "[boundary.right]\nheat = \"given\"\ntemperature = 0\n[boundary.top]\nspeed = 0\n[initial]\ntemperature = 0.5\n"
         "[solver]\nsteady = \"newton\"\nsteady_tolerance = 1e-6\n[stop]\nsteps = 100\n";
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run r = RUN(text, device, NULL);
     ck_assert(bn_sim_now(r.sim).converged);
     near(result(&r, "nusselt_mean"), 8.8252, 0.02 * 8.8252, "nusselt_mean");
@@ -54,7 +51,6 @@ TEST(convection_is_that_of_the_tables)
     near(result(&r, "v_max"), 220.565, 0.02 * 220.565, "v_max");
     near(result(&r, "v_max_x"), 0.0378, 0.001, "v_max_x");
     end_run(&r);
-    bn_device_close(&device);
 }
 
 static const char box_case[] =
@@ -105,8 +101,7 @@ TEST(both_ways_lead_to_one_steady_state)
         { "solver.steady_tolerance=1e-10", "solver.steady=newton" },
         { "solver.steady_tolerance=1e-10", "solver.steady=newton", "solver.newton_solver=direct" },
     };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run march = RUN(channel, device, ways[0][0], ways[0][1]);
     ck_assert(bn_sim_now(march.sim).converged);
     for (int k = 1; k < 3; k++) {
@@ -120,7 +115,6 @@ TEST(both_ways_lead_to_one_steady_state)
         end_run(&own);
     }
     end_run(&march);
-    bn_device_close(&device);
 }
 
 static void refused(const char *more, const char *why)

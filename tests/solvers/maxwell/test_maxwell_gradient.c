@@ -140,12 +140,10 @@ static void check_gradients(const design *d, unsigned plane, int count, const ch
 TEST(gradients_are_those_of_differences)
 {
     static const char *const keys[] = { "structure.map=design" };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     design d = make_design(layers, NX, NY, NZ, (const unsigned[3]){ 1, 0, 8 }, (const unsigned[3]){ 4, 2, 12 });
     check_gradients(&d, 9, QUANTITIES, keys, 1, device);
     end_design(&d);
-    bn_device_close(&device);
 }
 
 TEST(gradients_of_oblique_light_go_the_other_way)

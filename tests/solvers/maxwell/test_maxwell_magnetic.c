@@ -198,8 +198,7 @@ TEST(magnetic_sweeps_have_the_references_bits)
     double map[BITS];
     cplx *M = calloc(3 * BITS, sizeof *M);
     ck_assert_ptr_nonnull(M);
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     for (int i = 0; i < BITS; i++)
         map[i] = i / 63 >= 11 && i / 63 < 14 ? 1.3 + 1e-3 * (i % 50) : (double)NAN;
     M[BITS + 12 * 63 + 2 * 9] = CMPLX(3e6, -1e6); /* beside periodic sides */
@@ -210,7 +209,6 @@ TEST(magnetic_sweeps_have_the_references_bits)
         end_run(&reference);
         end_run(&other);
     }
-    bn_device_close(&device);
     free(M);
 }
 

@@ -552,14 +552,13 @@ TEST(philox_gives_its_known_answers)
           0x24126ea1 },
     };
     static const bn_kernel_desc desc = { "philox_words", BN_PER_CELL, { 0, 0, 0 } };
-    bn_device *device;
+    bn_device *device = opened_device();
     bn_domain *domain;
     bn_program *program;
     bn_kernel *kernel;
     bn_field *out;
     close_context();
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .kernel_dir = BN_TEST_KERNELS }, &ctx), BN_OK);
-    OK(bn_device_open(ctx, "auto", false, &device));
     OK(bn_domain_create(
         ctx, &(bn_domain_desc){ .grid = { .dims = 2, .n = { 8, 8, 1 }, .h = { 1, 1, 1 } }, .device = device },
         &domain));
@@ -580,15 +579,13 @@ TEST(philox_gives_its_known_answers)
     bn_program_destroy(&program);
     bn_field_destroy(&out);
     bn_domain_destroy(&domain);
-    bn_device_close(&device);
 }
 
 /* --- same photons everywhere --- */
 
 TEST(device_flies_the_same_photons)
 {
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     static const char *const cases[][4] = {
         { "scattering.angle=thomson", "source.profile=gaussian", "scattering.theta_max=3", "detector.spacing=lengths" },
         { "scattering.angle=uniform", "solver.estimator=expected", "scattering.order=single",
@@ -605,7 +602,6 @@ TEST(device_flies_the_same_photons)
         end_run(&a);
         end_run(&b);
     }
-    bn_device_close(&device);
 }
 
 TEST(batches_do_not_change_the_picture)

@@ -366,11 +366,9 @@ static void check_resumed(bn_device *device)
 
 TEST(a_stopped_run_goes_on_with_the_same_bits)
 {
-    bn_device *device;
+    bn_device *device = opened_device();
     check_resumed(NULL);
-    OK(bn_device_open(ctx, "auto", false, &device));
     check_resumed(device);
-    bn_device_close(&device);
 }
 
 TEST(wrong_checkpoints_are_refused)

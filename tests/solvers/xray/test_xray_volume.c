@@ -158,8 +158,7 @@ TEST(the_tally_does_not_depend_on_how_the_work_is_cut)
 {
     static const char *const same[] = { "solver.layers=3", "source.batch=31", "output.every=2",
                                         "solver.density=slabs" };
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     run a = RUN(ball, NULL, "case.seed=7");
     for (size_t i = 0; i < COUNT(same); i++) {
         run b = run_boxes(ball, device, i == 2 ? 3 : 1, (const char *const[]){ "case.seed=7", same[i], NULL });
@@ -169,7 +168,6 @@ TEST(the_tally_does_not_depend_on_how_the_work_is_cut)
         end_run(&b);
     }
     end_run(&a);
-    bn_device_close(&device);
 }
 
 int main(void) { return bn_test_main("xray_volume", open_context, close_context); }
