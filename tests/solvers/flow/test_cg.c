@@ -13,13 +13,7 @@ static bn_device *device;
 static void open_device(void)
 {
     open_context();
-    OK(bn_device_open(ctx, NULL, false, &device));
-}
-
-static void close_device(void)
-{
-    bn_device_close(&device);
-    close_context();
+    device = opened_device();
 }
 
 /* A system on n x n nodes of the unit square: `identity` + `factor` times the five-point -Laplacian / h^2, unknowns
@@ -259,4 +253,4 @@ TEST(an_indefinite_matrix_is_found_out)
     end_system(&s);
 }
 
-int main(void) { return bn_test_main("cg", open_device, close_device); }
+int main(void) { return bn_test_main("cg", open_device, close_context); }
