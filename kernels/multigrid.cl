@@ -5,7 +5,7 @@
  *
  * A grid takes two launches: mg_down goes from its right-hand side to that of the next coarser grid, mg_up from the
  * coarser grid's correction to its own. What lies between stays in local memory, and the sweeps down are done again on
- * the way up, which costs less than to store their result. Where boxes have no ghost cells every sweep is a launch.
+ * the way up, which costs less than to store their result.
  *
  * The finest grid has a program of its own, with its sizes injected. All coarser grids, of any size, share one, whose
  * sizes are arguments (BN_SIZES): their launches cost more than their arithmetic, and each program takes a compiler
@@ -40,9 +40,7 @@
     }
 
 #if FINEST
-#define UNKNOWNS global const uchar *restrict kind
-#define MATRIX_ARGUMENTS UNKNOWNS, global const real *restrict diagonal, real kx, real ky
-#define PATCH_MATRIX MATRIX_ARGUMENTS
+#define MATRIX_ARGUMENTS global const uchar *restrict kind, global const real *restrict diagonal, real kx, real ky
 #define SAME 255 /* all cells belong to the domain, all neighbours are unknowns */
 /* For a node of kind n, at `at`. */
 #define WEIGHT(n, at) diagonal[16 + ((n) & 15)]
@@ -76,9 +74,8 @@
 #define PITCH own.SIZES_PITCH
 #define PLANE SIZES_PLANE(own)
 #define FIRST own.SIZES_FIRST
-#define UNKNOWNS const int16 own, global const uchar *restrict kind
-#define MATRIX_ARGUMENTS UNKNOWNS, global const real *restrict A
-#define PATCH_MATRIX MATRIX_ARGUMENTS, global const real *restrict same
+#define MATRIX_ARGUMENTS                                                                                           \
+    const int16 own, global const uchar *restrict kind, global const real *restrict A, global const real *restrict same
 #define SAME 1
 #define WEIGHT(n, at) A[(at) + 9 * (index_t)PLANE]
 #define OWN_PRODUCT(sum, n, here, v) STORED_PRODUCT(sum, A, at, PLANE, here, v)
@@ -225,7 +222,7 @@ static inline real share(int fine, int coarse, int step, int n, real last)
 
 /* From the right-hand side of this grid to that of the next coarser one: two sweeps of damped Jacobi from zero,
  * x1 = W b, x = x1 + W (b - A x1); the residual b - A x; restricted. */
-kernel void mg_down(PATCH_MATRIX, global const real *restrict b, int rows, const int16 coarser, BETWEEN_GRIDS,
+kernel void mg_down(MATRIX_ARGUMENTS, global const real *restrict b, int rows, const int16 coarser, BETWEEN_GRIDS,
                     global const uchar *restrict coarser_kind, global real *restrict coarser_b)
 {
     local real B[PATCH_NODES], V[PATCH_NODES], S[PATCH_NODES];
@@ -288,7 +285,7 @@ kernel void mg_down(PATCH_MATRIX, global const real *restrict b, int rows, const
 
 /* From the right-hand side of this grid and the coarser one's correction e to its own: two sweeps from zero again, x +=
  * P e, two sweeps. */
-kernel void mg_up(PATCH_MATRIX, global const real *restrict b, int rows, global const real *restrict e,
+kernel void mg_up(MATRIX_ARGUMENTS, global const real *restrict b, int rows, global const real *restrict e,
                   const int16 coarser, BETWEEN_GRIDS, global real *restrict x)
 {
     local real B[PATCH_NODES], V[PATCH_NODES], S[PATCH_NODES];
@@ -307,84 +304,7 @@ kernel void mg_up(PATCH_MATRIX, global const real *restrict b, int rows, global 
     FOR_RESIDUALS(OF_V, PATCH_MARGIN, WRITTEN_SAME, WRITTEN)
 }
 
-/* ---------------------------------------------------------------------------------------- a launch for every sweep */
-/* Two sweeps of damped Jacobi from zero: x1 = W b, x = x1 + W (b - A x1). */
-kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global real *restrict x)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    real value = 0;
-    if (kind[at]) {
-#define VALUE(dx, dy) (WEIGHT(kind[AROUND(dx, dy)], AROUND(dx, dy)) * b[AROUND(dx, dy)])
-        const real first = VALUE(0, 0);
-        OWN_PRODUCT(product, (int)kind[at], first, VALUE)
-#undef VALUE
-        value = first + WEIGHT(kind[at], at) * (b[at] - product);
-    }
-    x[at] = value;
-}
-
-/* real name = b - A x, at one unknown. */
-#define X_AROUND(dx, dy) x[AROUND(dx, dy)]
-#define RESIDUAL(name)                                    \
-    OWN_PRODUCT(product_, (int)kind[at], x[at], X_AROUND) \
-    const real name = b[at] - product_;
-
-/* One sweep: y = x + W (b - A x). */
-kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
-                      global real *restrict y)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    real value = 0;
-    if (kind[at]) {
-        RESIDUAL(residual)
-        value = x[at] + WEIGHT(kind[at], at) * residual;
-    }
-    y[at] = value;
-}
-
-/* y = b - A x, which boxes exchange. */
-kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
-                        global real *restrict y)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    real value = 0;
-    if (kind[at]) {
-        RESIDUAL(residual)
-        value = residual;
-    }
-    y[at] = value;
-}
-
-/* x += P e. */
-kernel void mg_correct(UNKNOWNS, global const real *restrict e, const int16 coarser, BETWEEN_GRIDS,
-                       global real *restrict x)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    if (kind[at])
-        x[at] = x[at] + interpolated(e, coarser, step_x, step_y, last_x, last_y, i, j);
-}
-
 #if !FINEST
-/* Right-hand side of this grid: the residual of the next finer one, restricted. */
-kernel void mg_restrict(UNKNOWNS, const int16 finer, BETWEEN_GRIDS, global const real *restrict residual,
-                        global real *restrict b)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    real value = 0;
-    if (kind[at]) {
-        const index_t from = finer.SIZES_FIRST + (index_t)(step_y * j) * finer.SIZES_PITCH + step_x * i;
-#define FINER(dx, dy) residual[from + (dx) + (index_t)(dy) * finer.SIZES_PITCH]
-        RESTRICTED(total, FINER, X0 + i, Y0 + j, GNX, GNY, finer.SIZES_GNX, finer.SIZES_GNY)
-        value = total;
-    }
-    b[at] = value;
-}
-
 /* x = inverse b; inverse: NX NY rows and columns, symmetric. */
 kernel void mg_dense(const int16 own, global const real *restrict inverse, global const real *restrict b,
                      global real *restrict x)

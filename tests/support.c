@@ -13,13 +13,26 @@ static double test_timeout(void)
     return text && end != text && *end == '\0' && seconds > 0 ? seconds : 60;
 }
 
+static bn_test *tests; /* in the order of their lines, not of what runs before main() */
+
+void bn_test_add(bn_test *test)
+{
+    bn_test **at = &tests;
+    while (*at && (*at)->test.line < test->test.line)
+        at = &(*at)->next;
+    test->next = *at;
+    *at = test;
+}
+
 /* Check's own default applies: a process for each test, unless the environment says CK_FORK=no, for debuggers. */
-int bn_test_main(const char *name, void (*add)(TCase *))
+int bn_test_main(const char *name, void (*set_up)(void), void (*tear_down)(void))
 {
     Suite *suite = suite_create(name);
     TCase *cases = tcase_create(name);
     tcase_set_timeout(cases, test_timeout());
-    add(cases);
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    for (const bn_test *t = tests; t; t = t->next)
+        tcase_add_loop_test(cases, &t->test, 0, t->times());
     suite_add_tcase(suite, cases);
 
     SRunner *runner = srunner_create(suite);

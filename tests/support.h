@@ -7,9 +7,31 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Runs the tests that `add` puts into the case, each in its own process with a time-out of BN_TEST_TIMEOUT seconds
- * (environment; 60). Prints failures and, last, "N passed, N failed". Returns the exit code for main(). */
-int bn_test_main(const char *name, void (*add)(TCase *));
+/* A test in the program's list. */
+typedef struct bn_test {
+    TTest test;
+    int (*times)(void);
+    struct bn_test *next;
+} bn_test;
+void bn_test_add(bn_test *);
+
+/* TEST(name) { ... }: a test, which its program runs because it stands there: each puts itself into the list before
+ * main(). LOOP_TEST(name, times) { ... }: so many tests, with _i from 0 on. */
+#define TEST(name) LOOP_TEST(name, 1)
+#define LOOP_TEST(name_, times_)                                                                 \
+    static void name_(int _i);                                                                   \
+    static int times_of_##name_(void) { return (int)(times_); }                                  \
+    __attribute__((constructor)) static void add_##name_(void)                                   \
+    {                                                                                            \
+        static bn_test test = { { #name_, name_, __FILE__, __LINE__ }, times_of_##name_, NULL }; \
+        bn_test_add(&test);                                                                      \
+    }                                                                                            \
+    static void name_(int _i __attribute__((unused)))
+
+/* Runs all tests, each in its own process with a time-out of BN_TEST_TIMEOUT seconds (environment; 60), between
+ * `set_up` and `tear_down` (NULL: nothing). Prints failures and, last, "N passed, N failed". Returns the exit code for
+ * main(). */
+int bn_test_main(const char *name, void (*set_up)(void), void (*tear_down)(void));
 
 /* Finer grids and longer runs belong to `make test-long`. */
 bool long_tests(void);

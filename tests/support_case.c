@@ -8,8 +8,21 @@
 
 bn_context *ctx;
 
+static bn_device *opened;
+
 void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
-void close_context(void) { bn_context_destroy(&ctx); }
+void close_context(void)
+{
+    bn_device_close(&opened);
+    bn_context_destroy(&ctx);
+}
+
+bn_device *opened_device(void)
+{
+    if (!opened)
+        OK(bn_device_open(ctx, NULL, false, &opened));
+    return opened;
+}
 
 char test_folder[96];
 
@@ -52,13 +65,18 @@ const char *text_file(const char *name, const char *text)
     return path;
 }
 
-run run_boxes(const char *text, bn_device *device, int boxes, const char *const *overrides)
+static bn_status parse(const char *text, const char *const *overrides, bn_case **out)
 {
-    run r;
     size_t count = 0;
     while (overrides[count])
         count++;
-    OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
+    return bn_case_parse(ctx, "test.toml", text, overrides, count, out);
+}
+
+run run_boxes(const char *text, bn_device *device, int boxes, const char *const *overrides)
+{
+    run r;
+    OK(parse(text, overrides, &r.config));
     OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device, .boxes = boxes }, &r.sim));
     while (!bn_sim_done(r.sim))
         OK(bn_sim_step(r.sim));
@@ -150,16 +168,16 @@ double *field(const run *r, const char *name, size_t *count)
     return values;
 }
 
-void rejected_case(const char *text, bn_status expected, const char *why)
+void rejected_run(const char *text, bn_status expected, const char *why, const char *const *overrides)
 {
-    bn_case *c;
-    bn_sim *sim = NULL;
-    bn_status st = bn_case_parse(ctx, "test.toml", text, NULL, 0, &c);
-    if (st == BN_OK) {
-        st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
-        bn_case_destroy(&c);
-    }
-    ck_assert_int_eq(st, expected);
+    run r = { 0 };
+    bn_status st = parse(text, overrides, &r.config);
+    if (st == BN_OK)
+        st = bn_sim_create(ctx, r.config, &(bn_sim_desc){ 0 }, &r.sim);
+    while (st == BN_OK && !bn_sim_done(r.sim))
+        st = bn_sim_step(r.sim);
+    ck_assert_msg(st == expected, "status %d instead of %d for: %s", (int)st, (int)expected, why);
     ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "%s\nlacks: %s", bn_error_text(ctx), why);
     bn_error_clear(ctx);
+    end_run(&r);
 }

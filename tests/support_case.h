@@ -11,6 +11,8 @@
 extern bn_context *ctx;
 void open_context(void);
 void close_context(void);
+/* The device that is chosen by default; it is opened for the first who asks, and closed with the context. */
+bn_device *opened_device(void);
 
 /* The same with a folder of the test's own, which is removed with all in it; temporary files left there are a failure.
  */
@@ -35,8 +37,11 @@ run run_boxes(const char *text, bn_device *device, int boxes, const char *const 
 void end_run(run *);
 #define RUN(text, device, ...) run_case((text), (device), (const char *const[]){ __VA_ARGS__, NULL })
 
-/* No simulation comes of this case: the status, and a part of the message. */
-void rejected_case(const char *text, bn_status expected, const char *why);
+/* A case that is rejected, or fails on the reference: the status, and a part of the message. */
+void rejected_run(const char *text, bn_status expected, const char *why, const char *const *overrides);
+#define REJECTED(text, expected, why, ...) \
+    rejected_run((text), (expected), (why), (const char *const[]){ __VA_ARGS__, NULL })
+#define rejected_case(text, expected, why) REJECTED(text, expected, why, NULL)
 
 /* A field by name, which must be there. */
 const bn_sim_field_info *field_info(const run *, const char *name);

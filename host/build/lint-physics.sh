@@ -39,8 +39,8 @@ keys()
 }
 
 # "T FILE test" for every test there is.
-find tests -name 'test_*.c' -exec grep -HoE '^START_TEST\([A-Za-z0-9_]+\)' {} + |
-    sed 's|^.*/\([^/]*\)\.c:START_TEST(\(.*\))$|T \1 \2|' >"$work/tests"
+find tests -name 'test_*.c' -exec grep -HoE '^(LOOP_)?TEST\([A-Za-z0-9_]+' {} + |
+    sed 's|^.*/\([^/]*\)\.c:[A-Z_]*(\(.*\)$|T \1 \2|' >"$work/tests"
 
 for solver in $("$binnacle" new | awk '{ print $1 }'); do
     keys "$solver" >"$work/keys"

@@ -69,7 +69,7 @@ bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const 
     if (desc->method == BN_LINEAR_SPECTRAL && !desc->only_coupled)
         BN_GO(bn_spectral_create(domain, &desc->stencil, work.q, NULL, &l->spectral));
     if (desc->method == BN_LINEAR_MULTIGRID) {
-        BN_GO(bn_multigrid_create(domain, &desc->stencil, work.bits, work.q, &l->multigrid));
+        BN_GO(bn_multigrid_create(domain, &desc->stencil, work.bits, &l->multigrid));
         cg.preconditioner = bn_multigrid_cycle;
         cg.user = l->multigrid;
     }

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { MG_DOWN, MG_UP, MG_START, MG_SMOOTH, MG_CORRECT, MG_RESIDUAL, MG_RESTRICT, MG_DENSE, MG_KERNELS };
+enum { MG_DOWN, MG_UP, MG_DENSE, MG_KERNELS };
 
 /* Grids of fewer nodes are agglomerated: a halo exchange between devices takes longer than all arithmetic of such a
  * grid on one device, and a cycle has at least two exchanges a grid. */
@@ -22,18 +22,9 @@ static uint32_t patch_columns(const bn_domain *d) { return bn_domain_precision(d
 /* Of the finest grid, of the others away from sides and obstacles. */
 static const bn_kernel_desc kernel_table[2][MG_KERNELS] = {
     { [MG_DOWN] = { "mg_down", BN_PER_PATCH, { .reads = 1.25, .writes = 0.25, .flops = 28 } },
-      [MG_UP] = { "mg_up", BN_PER_PATCH, { .reads = 1.5, .writes = 1, .flops = 42 } },
-      [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 24 } },
-      [MG_SMOOTH] = { "mg_smooth", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 14 } },
-      [MG_CORRECT] = { "mg_correct", BN_PER_CELL, { .reads = 1.25, .writes = 1, .flops = 8 } },
-      [MG_RESIDUAL] = { "mg_residual", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 11 } } },
+      [MG_UP] = { "mg_up", BN_PER_PATCH, { .reads = 1.5, .writes = 1, .flops = 42 } } },
     { [MG_DOWN] = { "mg_down", BN_PER_PATCH, { .reads = 1.25, .writes = 0.25, .flops = 44 } },
       [MG_UP] = { "mg_up", BN_PER_PATCH, { .reads = 1.5, .writes = 1, .flops = 66 } },
-      [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 11, .writes = 1, .flops = 40 } },
-      [MG_SMOOTH] = { "mg_smooth", BN_PER_CELL, { .reads = 12, .writes = 1, .flops = 22 } },
-      [MG_CORRECT] = { "mg_correct", BN_PER_CELL, { .reads = 1.25, .writes = 1, .flops = 8 } },
-      [MG_RESIDUAL] = { "mg_residual", BN_PER_CELL, { .reads = 11, .writes = 1, .flops = 19 } },
-      [MG_RESTRICT] = { "mg_restrict", BN_PER_CELL, { .reads = 5, .writes = 1, .flops = 18 } },
       [MG_DENSE] = { "mg_dense", BN_PER_CELL, { .reads = BN_DENSE_NODES, .writes = 1, .flops = 2 * BN_DENSE_NODES } } },
 };
 
@@ -43,12 +34,11 @@ typedef struct mg_level {
     bn_program *program;
     bn_kernel *kernels[MG_KERNELS];
     /* Owned, except the finest level's, whose x and b are the caller's, and whose kinds are the stencil's bits. */
-    bn_field *kind, *A, *b, *x, *y;
+    bn_field *kind, *A, *b, *x;
     bn_scalars *same;
     int step_x, step_y; /* to the next coarser level, and weights: bn_grid_level */
     double last_x, last_y;
-    bool patches; /* mg_down and mg_up: its boxes have ghost cells, or it is whole; else a launch for every sweep */
-    int rows;     /* of a patch with its margin */
+    int rows; /* of a patch with its margin */
 } mg_level;
 
 struct bn_multigrid {
@@ -119,29 +109,19 @@ static bn_status create_fields(bn_multigrid *m, int number)
                            &l->kind));
     BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse b" }, &l->b));
     BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse x" }, &l->x));
-    if (smoothed)
+    if (smoothed) {
         BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse A", .components = BN_STORED }, &l->A));
-    if (smoothed && !l->patches)
-        BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse y" }, &l->y));
-    if (smoothed && l->patches) {
         BN_TRY(bn_scalars_create(l->domain, "coarse row", BN_STORED, &l->same));
         BN_TRY(bn_scalars_write(l->same, l->plan->same, BN_STORED));
     }
     return write_matrix(l);
 }
 
-/* Whether a level has a kernel. */
+/* Whether a level has a kernel: none where it is the same grid as the next one. */
 static bool has_kernel(const bn_multigrid *m, int number, int kernel)
 {
-    const bool reads_finer = number > 0 && number != m->agglomerated, coarsest = number + 1 == m->levels,
-               smoothed = !coarsest && number + 1 != m->agglomerated, patches = m->level[number].patches;
-    switch (kernel) {
-    case MG_DOWN:
-    case MG_UP: return smoothed && patches;
-    case MG_RESTRICT: return reads_finer && !m->level[number - 1].patches;
-    case MG_DENSE: return coarsest;
-    default: return smoothed && !patches;
-    }
+    const bool coarsest = number + 1 == m->levels;
+    return kernel == MG_DENSE ? coarsest : !coarsest && number + 1 != m->agglomerated;
 }
 
 /* The program of the finest level, whose sizes are injected, or the one that all others share: the kernels that one of
@@ -171,10 +151,16 @@ static bn_status build(bn_multigrid *m, int number)
     return BN_OK;
 }
 
+/* Whether boxes can be made coarser, and have ghost cells for a patch's margin; those of the next grid have them for
+ * MG_COARSE_MARGIN then. */
+static bool can_coarsen(const bn_domain *d, int step_x, int step_y)
+{
+    return bn_domain_divides(d, (const int[3]){ step_x, step_y, 1 }) && bn_domain_max_radius(d) >= MG_MARGIN;
+}
+
 bool bn_multigrid_fits_boxes(const bn_domain *domain, const bn_stencil *s)
 {
-    return (size_t)s->nx * s->ny > BN_DENSE_NODES &&
-           bn_domain_divides(domain, (const int[3]){ bn_grid_step(s->nx), bn_grid_step(s->ny), 1 });
+    return (size_t)s->nx * s->ny > BN_DENSE_NODES && can_coarsen(domain, bn_grid_step(s->nx), bn_grid_step(s->ny));
 }
 
 /* High patches have less margin to compute twice; low ones are more, and done sooner: a few on each compute unit. */
@@ -206,7 +192,7 @@ static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
             if (copy == 0)
                 m->agglomerated = number + 1;
             BN_TRY(create_domain(m, number));
-            if (copy == 0 && !small && bn_domain_divides(l->domain, (const int[3]){ own->step_x, own->step_y, 1 }))
+            if (copy == 0 && !small && can_coarsen(l->domain, own->step_x, own->step_y))
                 break;
             whole = true;
         }
@@ -217,8 +203,6 @@ static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
         l->step_y = l->plan->step_y;
         l->last_x = l->plan->last_x;
         l->last_y = l->plan->last_y;
-        l->patches = n + 1 >= m->agglomerated || (bn_domain_max_radius(l->domain) >= MG_MARGIN &&
-                                                  bn_domain_max_radius(l[1].domain) >= MG_COARSE_MARGIN);
         l->rows = rows_of_patches(l);
     }
     for (int l = 1; l < m->levels; l++)
@@ -228,8 +212,7 @@ static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
     return BN_OK;
 }
 
-bn_status bn_multigrid_create(bn_domain *domain, const bn_stencil *stencil, bn_field *bits, bn_field *work,
-                              bn_multigrid **out)
+bn_status bn_multigrid_create(bn_domain *domain, const bn_stencil *stencil, bn_field *bits, bn_multigrid **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
@@ -244,7 +227,6 @@ bn_status bn_multigrid_create(bn_domain *domain, const bn_stencil *stencil, bn_f
     m->stencil = *stencil;
     m->level[0].kind = bits;
     m->level[0].domain = domain;
-    m->level[0].y = work;
     BN_GO(create_levels(m, &plan));
     const bn_grid_level *last = &plan.level[plan.levels - 1];
     const size_t nodes = (size_t)last->nx * last->ny;
@@ -278,48 +260,24 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
         bn_field_destroy(&l->A);
         bn_field_destroy(&l->b);
         bn_field_destroy(&l->x);
-        bn_field_destroy(&l->y);
         bn_domain_destroy(&l->domain);
     }
     free(m);
     *multigrid = NULL;
 }
 
-/* A launch of kernel `k` on level `l` with the arguments of UNKNOWNS, MATRIX_ARGUMENTS or PATCH_MATRIX in front, of
- * which it reads neighbours within `radius`. */
-#define RUN_UNKNOWNS(l, k, ...)                                                                  \
-    ((l)->A ? BN_RUN((l)->kernels[k], BN_SIZES((l)->domain), BN_READ((l)->kind, 0), __VA_ARGS__) \
-            : BN_RUN((l)->kernels[k], BN_READ((l)->kind, 0), __VA_ARGS__))
-#define RUN_FINEST(m, k, radius, ...)                                                                \
-    BN_RUN((m)->level[0].kernels[k], BN_READ((m)->level[0].kind, radius), BN_SCALARS((m)->diagonal), \
-           BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)
-#define RUN_STORED(l, k, radius, ...) \
-    BN_RUN((l)->kernels[k], BN_SIZES((l)->domain), BN_READ((l)->kind, radius), BN_READ((l)->A, radius), __VA_ARGS__)
-#define RUN(m, l, k, radius, ...) \
-    ((l)->A ? RUN_STORED(l, k, radius, __VA_ARGS__) : RUN_FINEST(m, k, radius, __VA_ARGS__))
-#define RUN_PATCHES(m, l, k, radius, ...) \
-    ((l)->A ? RUN_STORED(l, k, radius, BN_SCALARS((l)->same), __VA_ARGS__) : RUN_FINEST(m, k, radius, __VA_ARGS__))
+/* A launch of kernel `k` on level `l` with the arguments of MATRIX_ARGUMENTS in front, of which it reads neighbours
+ * within `radius`. */
+#define RUN(m, l, k, radius, ...)                                                                                 \
+    ((l)->A ? BN_RUN((l)->kernels[k], BN_SIZES((l)->domain), BN_READ((l)->kind, radius), BN_READ((l)->A, radius), \
+                     BN_SCALARS((l)->same), __VA_ARGS__)                                                          \
+            : BN_RUN((l)->kernels[k], BN_READ((l)->kind, radius), BN_SCALARS((m)->diagonal),                      \
+                     BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__))
 
 /* The arguments for two grids in the same boxes: sizes of the one that is not the kernel's, and BETWEEN_GRIDS. */
 #define BETWEEN(other, finer)                                                                                 \
     BN_SIZES((other)->domain), BN_I32V((finer)->step_x), BN_I32V((finer)->step_y), BN_REALV((finer)->last_x), \
         BN_REALV((finer)->last_y)
-
-static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x);
-
-/* With a launch for every sweep. */
-static bn_status cycle_by_sweeps(bn_multigrid *m, int number, bn_field *b, bn_field *x)
-{
-    const mg_level *l = &m->level[number], *next = l + 1;
-    BN_TRY(RUN(m, l, MG_START, 1, BN_READ(b, 1), BN_WRITE(x)));
-    BN_TRY(RUN(m, l, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y)));
-    BN_TRY(BN_RUN(next->kernels[MG_RESTRICT], BN_SIZES(next->domain), BN_READ(next->kind, 0), BETWEEN(l, l),
-                  BN_READ_OTHER_GRID_RADIUS(l->y, 1), BN_WRITE(next->b)));
-    BN_TRY(cycle(m, number + 1, next->b, next->x));
-    BN_TRY(RUN_UNKNOWNS(l, MG_CORRECT, BN_READ_OTHER_GRID_RADIUS(next->x, 1), BETWEEN(next, l), BN_UPDATE(x)));
-    BN_TRY(RUN(m, l, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y)));
-    return RUN(m, l, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x));
-}
 
 static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
@@ -331,15 +289,13 @@ static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
         BN_TRY(cycle(m, number + 1, next->b, next->x));
         return bn_field_copy(next->x, x);
     }
-    if (!l->patches)
-        return cycle_by_sweeps(m, number, b, x);
     const bool boxes = number < m->agglomerated;
     const int margin = boxes ? MG_MARGIN : 0, coarse_margin = boxes ? MG_COARSE_MARGIN : 0;
-    BN_TRY(RUN_PATCHES(m, l, MG_DOWN, margin, BN_READ(b, margin), BN_I32V(l->rows), BETWEEN(next, l),
-                       BN_READ_OTHER_GRID(next->kind), BN_WRITE_OTHER_GRID(next->b)));
+    BN_TRY(RUN(m, l, MG_DOWN, margin, BN_READ(b, margin), BN_I32V(l->rows), BETWEEN(next, l),
+               BN_READ_OTHER_GRID(next->kind), BN_WRITE_OTHER_GRID(next->b)));
     BN_TRY(cycle(m, number + 1, next->b, next->x));
-    return RUN_PATCHES(m, l, MG_UP, margin, BN_READ(b, margin), BN_I32V(l->rows),
-                       BN_READ_OTHER_GRID_RADIUS(next->x, coarse_margin), BETWEEN(next, l), BN_WRITE(x));
+    return RUN(m, l, MG_UP, margin, BN_READ(b, margin), BN_I32V(l->rows),
+               BN_READ_OTHER_GRID_RADIUS(next->x, coarse_margin), BETWEEN(next, l), BN_WRITE(x));
 }
 
 bn_status bn_multigrid_cycle(void *user, bn_field *r, bn_field *z) { return cycle(user, 0, r, z); }

@@ -7,16 +7,16 @@
 
 typedef struct bn_multigrid bn_multigrid;
 
-/* With a halo of so many cells more than 1, a grid in several boxes needs two halo exchanges a cycle, of its right-hand
- * side and of its correction, instead of one for each of its six launches. */
+/* Cells of the halo beyond the first that a grid in several boxes needs: a cycle has two halo exchanges then, of its
+ * right-hand side and of its correction. */
 enum { BN_MULTIGRID_GHOST_CELLS = 2 };
 
-/* bits: the stencil's, as a field of the domain; `work`: a work field. Makes the coarser grids: large ones in the boxes
+/* bits: the stencil's, as a field of the domain. Makes the coarser grids: large ones in the boxes
  * of the domain, small ones whole on the first device (of every rank). The result of a cycle does not depend on the
  * boxes, in any bit. */
-BN_CHECKED bn_status bn_multigrid_create(bn_domain *, const bn_stencil *, bn_field *bits, bn_field *work,
-                                         bn_multigrid **out);
-/* Whether there is a coarser grid that can be cut like the domain: several boxes need one. */
+BN_CHECKED bn_status bn_multigrid_create(bn_domain *, const bn_stencil *, bn_field *bits, bn_multigrid **out);
+/* Whether there is a coarser grid that can be cut like the domain, whose boxes have ghost cells: several boxes need
+ * both. */
 bool bn_multigrid_fits_boxes(const bn_domain *, const bn_stencil *);
 void bn_multigrid_destroy(bn_multigrid **);
 

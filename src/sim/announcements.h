@@ -30,7 +30,8 @@ void bn_plan_one_box(bn_plan *);    /* no cuts at all: several devices leave the
 void bn_plan_map(bn_plan *, int epsg);
 
 /* --- fields and memory --- */
-BN_CHECKED bn_status bn_plan_field(bn_plan *, const bn_field_desc *);
+/* out: a member of the state, which has the field from init() on. */
+BN_CHECKED bn_status bn_plan_field(bn_plan *, bn_field **out, const bn_field_desc *);
 /* A field of one component, on this grid, that setup makes beside those of the plan: counts in the memory estimate.
  * `shared`: beyond each device's part of the others, where several devices have one: all of it on each. */
 BN_CHECKED bn_status bn_plan_more_memory(bn_plan *, const bn_grid *, bn_type, bool shared);

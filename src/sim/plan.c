@@ -41,7 +41,12 @@ void bn_plan_align(bn_plan *p, int cells) { p->align = cells; }
 void bn_plan_whole_rows(bn_plan *p) { p->whole_rows = true; }
 void bn_plan_one_box(bn_plan *p) { p->one_box = true; }
 
-bn_status bn_plan_field(bn_plan *p, const bn_field_desc *desc) { ADD(p, fields, field_count, BN_PLAN_FIELDS, *desc); }
+bn_status bn_plan_field(bn_plan *p, bn_field **out, const bn_field_desc *desc)
+{
+    if (p->field_count < BN_PLAN_FIELDS)
+        p->holders[p->field_count] = out;
+    ADD(p, fields, field_count, BN_PLAN_FIELDS, *desc);
+}
 
 bn_status bn_plan_define(bn_plan *p, const char *name, double value)
 {

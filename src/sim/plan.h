@@ -54,6 +54,7 @@ struct bn_plan {
     /* Bytes beside the fields: always, and where several devices share the case. */
     uint64_t more_bytes[2], more_largest;
     bn_field_desc fields[BN_PLAN_FIELDS];
+    bn_field **holders[BN_PLAN_FIELDS]; /* members of the solver's state */
     bn_define defines[BN_PLAN_DEFINES];
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];
     bn_picture_desc pictures[BN_PLAN_PICTURES];

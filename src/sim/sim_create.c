@@ -20,6 +20,7 @@ static bn_status create_fields(bn_sim *sim)
         const bn_field_desc *d = &p->fields[i];
         const bn_grid *g = bn_plan_grid_of(p, d);
         BN_TRY(bn_field_create(d->role & BN_VOLUME ? sim->volume : sim->domain, d, &sim->fields[i]));
+        *p->holders[i] = sim->fields[i];
         bn_sim_field_info *info = &sim->infos[i];
         *info = (bn_sim_field_info){
             .name = d->name,

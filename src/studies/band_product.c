@@ -42,8 +42,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
                               "a matrix of %u rows has no %u diagonals beside the main one", s->n, widest);
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2, .n = { s->n, 1, 1 }, .h = { 1, 1, 1 }, .nodes = true }));
     BN_TRY(bn_plan_halo(p, widest > 0 ? (int)widest : 1));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "x", "", BN_T_REAL2, 1, BN_STATE }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "z", "", BN_T_REAL2, 1, BN_STATE | BN_COMPARE | BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &s->x, &(bn_field_desc){ "x", "", BN_T_REAL2, 1, BN_STATE }));
+    BN_TRY(bn_plan_field(p, &s->z, &(bn_field_desc){ "z", "", BN_T_REAL2, 1, BN_STATE | BN_COMPARE | BN_OUTPUT }));
     const struct {
         double **pairs;
         size_t count;
@@ -62,8 +62,6 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 static bn_status init(bn_sim *sim, void *state)
 {
     band_product *s = state;
-    s->x = bn_sim_field(sim, "x");
-    s->z = bn_sim_field(sim, "z");
     double *x = calloc(2 * (size_t)s->n, sizeof *x);
     if (!x)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a vector of %u", s->n);

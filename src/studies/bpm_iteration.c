@@ -79,7 +79,6 @@ static void read_case(const bn_case *c, bpm_iteration *s)
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
-    static const char *const fields[] = { "g", "u", "u_next" };
     bpm_iteration *s = state;
     read_case(c, s);
     const double k = 2 * pi / s->wavelength, hk = s->h * k, quarter = 0.25 * (k * s->dz);
@@ -99,9 +98,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
                               s->rate, s->most_sweeps, s->dz);
     BN_TRY(bn_plan_grid(
         p, &(bn_grid){ .dims = 2, .n = { s->n, 1, 1 }, .h = { s->h, s->h, 1 }, .origin = { s->h }, .nodes = true }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_COMPARE | BN_OUTPUT }));
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ fields[i], "", BN_T_REAL2, 1, 0 }));
+    BN_TRY(bn_plan_field(p, &s->psi, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_COMPARE | BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &s->g, &(bn_field_desc){ "g", "", BN_T_REAL2, 1, 0 }));
+    BN_TRY(bn_plan_field(p, &s->u, &(bn_field_desc){ "u", "", BN_T_REAL2, 1, 0 }));
+    BN_TRY(bn_plan_field(p, &s->next, &(bn_field_desc){ "u_next", "", BN_T_REAL2, 1, 0 }));
     BN_TRY(bn_plan_constants(p, BN_CONSTANT_NAMES(BPM_ITERATION_CONSTANTS), (const double *)&s->k));
     BN_TRY(bn_plan_result(p, "power", "", "at the end, over that of the start"));
     BN_TRY(bn_plan_result(p, "sweeps", "", "of the iteration, mean per step along z"));
@@ -120,10 +120,6 @@ static double gaussian(const bpm_iteration *s, size_t i)
 static bn_status init(bn_sim *sim, void *state)
 {
     bpm_iteration *s = state;
-    s->psi = bn_sim_field(sim, "psi");
-    s->g = bn_sim_field(sim, "g");
-    s->u = bn_sim_field(sim, "u");
-    s->next = bn_sim_field(sim, "u_next");
     double *values = calloc(2 * (size_t)s->n, sizeof *values);
     if (!values)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the field that enters");

@@ -45,13 +45,12 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->spmv = bn_case_choice(c, "solver.spmv");
     s->dot = bn_case_choice(c, "solver.dot");
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2, .n = { s->nx, s->ny, 1 }, .h = { 1, 1, 1 }, .nodes = true }));
-    static const bn_field_desc fields[] = {
-        { "A", "", BN_T_REAL, 5, 0 },          { "b", "", BN_T_REAL, 1, 0 },
-        { "x", "", BN_T_REAL, 1, BN_COMPARE }, { "r", "", BN_T_REAL, 1, BN_COMPARE },
-        { "p", "", BN_T_REAL, 1, BN_COMPARE }, { "q", "", BN_T_REAL, 1, BN_COMPARE },
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        BN_TRY(bn_plan_field(p, &fields[i]));
+    BN_TRY(bn_plan_field(p, &s->A, &(bn_field_desc){ "A", "", BN_T_REAL, 5, 0 }));
+    BN_TRY(bn_plan_field(p, &s->b, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }));
+    BN_TRY(bn_plan_field(p, &s->x, &(bn_field_desc){ "x", "", BN_T_REAL, 1, BN_COMPARE }));
+    BN_TRY(bn_plan_field(p, &s->r, &(bn_field_desc){ "r", "", BN_T_REAL, 1, BN_COMPARE }));
+    BN_TRY(bn_plan_field(p, &s->p, &(bn_field_desc){ "p", "", BN_T_REAL, 1, BN_COMPARE }));
+    BN_TRY(bn_plan_field(p, &s->q, &(bn_field_desc){ "q", "", BN_T_REAL, 1, BN_COMPARE }));
     BN_TRY(bn_plan_define_int(p, "SPMV", s->spmv));
     return bn_plan_define_int(p, "DOT", s->dot);
 }
@@ -66,12 +65,6 @@ static bn_status init(bn_sim *sim, void *state)
     double *values = calloc(6 * points, sizeof *values), *b = values ? values + 5 * points : NULL;
     if (!values)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a system of %zu x %zu nodes", nx, ny);
-    s->A = bn_sim_field(sim, "A");
-    s->b = bn_sim_field(sim, "b");
-    s->x = bn_sim_field(sim, "x");
-    s->r = bn_sim_field(sim, "r");
-    s->p = bn_sim_field(sim, "p");
-    s->q = bn_sim_field(sim, "q");
     const double kx = (double)(nx - 1) * (double)(nx - 1), ky = (double)(ny - 1) * (double)(ny - 1);
     for (size_t j = 1; j + 1 < ny; j++)
         for (size_t i = 1; i + 1 < nx; i++) {

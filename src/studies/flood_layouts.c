@@ -145,10 +145,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
                                        .origin = { 0.25 * s->spacing, 0.5 * row },
                                        .kind = BN_HEXAGONAL }));
     const unsigned layout = s->structures ? BN_INTERLEAVED : 0;
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "state", "", BN_T_REAL, 4, BN_STATE | BN_COMPARE | layout }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "next_state", "", BN_T_REAL, 4, layout }));
+    BN_TRY(bn_plan_field(p, &s->state, &(bn_field_desc){ "state", "", BN_T_REAL, 4, BN_STATE | BN_COMPARE | layout }));
+    BN_TRY(bn_plan_field(p, &s->next, &(bn_field_desc){ "next_state", "", BN_T_REAL, 4, layout }));
     if (s->listed)
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "neighbours", "", BN_T_I32, 6, 0 }));
+        BN_TRY(bn_plan_field(p, &s->neighbours, &(bn_field_desc){ "neighbours", "", BN_T_I32, 6, 0 }));
     if (!s->listed || s->file)
         BN_TRY(bn_plan_skip_kernel(p, "flood_layouts_list"));
     BN_TRY(bn_plan_define_int(p, "STRUCTURES", s->structures));
@@ -179,9 +179,7 @@ static bn_status fill_state(void *user, const bn_region *r, void *to)
 static bn_status init(bn_sim *sim, void *state)
 {
     flood_layouts *s = state;
-    s->state = bn_sim_field(sim, "state");
-    s->next = bn_sim_field(sim, "next_state");
-    s->neighbours = s->listed ? bn_sim_field(sim, "neighbours") : NULL;
+    (void)sim;
     BN_TRY(bn_field_supply(s->state, BN_AS_DOUBLES, fill_state, s));
     if (s->file)
         BN_TRY(bn_field_supply(s->neighbours, BN_OWN_TYPE, fill_neighbours, s));

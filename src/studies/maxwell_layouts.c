@@ -40,10 +40,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->watch_every = (int)bn_case_int(c, "solver.watch_every");
     const unsigned compared = BN_OUTPUT | BN_COMPARE,
                    record = BN_STATE | (s->layout == MAXWELL_AOS ? BN_INTERLEAVED : 0);
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E", "V m-1", BN_T_REAL2, 3, compared }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "Z0H", "V m-1", BN_T_REAL2, 3, compared }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "record_E", "", BN_T_REAL2, MAXWELL_RECORD, record }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "record_H", "", BN_T_REAL2, MAXWELL_RECORD, record }));
+    BN_TRY(bn_plan_field(p, &s->E, &(bn_field_desc){ "E", "V m-1", BN_T_REAL2, 3, compared }));
+    BN_TRY(bn_plan_field(p, &s->H, &(bn_field_desc){ "Z0H", "V m-1", BN_T_REAL2, 3, compared }));
+    BN_TRY(bn_plan_field(p, &s->record_E, &(bn_field_desc){ "record_E", "", BN_T_REAL2, MAXWELL_RECORD, record }));
+    BN_TRY(bn_plan_field(p, &s->record_H, &(bn_field_desc){ "record_H", "", BN_T_REAL2, MAXWELL_RECORD, record }));
     BN_TRY(bn_plan_define_int(p, "INTERLEAVED", s->layout == MAXWELL_AOS));
     bn_plan_wants_convergence(p, s->epsilon, NULL);
     return bn_plan_result(p, "update_norm", "", "largest change of E in an iteration over the largest E");
@@ -102,10 +102,6 @@ static bn_status write_records(bn_sim *sim, const maxwell_layouts *s, bool magne
 static bn_status init(bn_sim *sim, void *state)
 {
     maxwell_layouts *s = state;
-    s->E = bn_sim_field(sim, "E");
-    s->H = bn_sim_field(sim, "Z0H");
-    s->record_E = bn_sim_field(sim, "record_E");
-    s->record_H = bn_sim_field(sim, "record_H");
     s->residual = (double)NAN; /* not looked at yet */
     BN_TRY(write_records(sim, s, false));
     return write_records(sim, s, true);

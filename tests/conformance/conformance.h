@@ -3,7 +3,6 @@
 #ifndef BN_TEST_CONFORMANCE_H
 #define BN_TEST_CONFORMANCE_H
 
-#include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -29,9 +28,6 @@ void choose_optimiser(bool as_for_users, const char *file);
 
 /* Whether this program tests that solver or study. */
 bool is_wanted(const char *solver);
-
-/* resume.c. In the same program, since the kernels are compiled then. */
-void add_resume_tests(TCase *);
 
 /* A solver, or after those a study; NULL behind the last. */
 const char *solver_at(size_t index);

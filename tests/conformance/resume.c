@@ -164,7 +164,16 @@ static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *fi
     bn_case_destroy(&c);
 }
 
-START_TEST(resumed_runs_have_the_same_bits)
+static int solver_count(void)
+{
+    int count = 0;
+    while (bn_solver_names()[count])
+        count++;
+    return count;
+}
+
+/* Loops over both precisions, solvers. */
+LOOP_TEST(resumed_runs_have_the_same_bits, 2 * solver_count())
 {
     static const char *const precisions[] = { "single", "double" };
     const char *solver = bn_solver_names()[_i / 2], *file = getenv("BN_TEST_FILE");
@@ -193,13 +202,4 @@ START_TEST(resumed_runs_have_the_same_bits)
     }
     bn_context_destroy(&ctx);
     (void)rmdir(folder);
-}
-END_TEST
-
-void add_resume_tests(TCase *tests)
-{
-    size_t count = 0;
-    while (bn_solver_names()[count])
-        count++;
-    tcase_add_loop_test(tests, resumed_runs_have_the_same_bits, 0, 2 * (int)count);
 }

@@ -26,7 +26,7 @@ static bn_sim_state run_to_end(const bn_embedded *file, const char *override, do
     return end;
 }
 
-START_TEST(runs_end_where_stop_says)
+TEST(runs_end_where_stop_says)
 {
     int with_time = 0, cases = 0;
     for (const bn_embedded *file = bn_embedded_files; file->name; file++) {
@@ -49,12 +49,5 @@ START_TEST(runs_end_where_stop_says)
     }
     ck_assert_msg(cases >= 10 && with_time >= 5, "%d cases, %d with time", cases, with_time);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, runs_end_where_stop_says);
-}
-
-int main(void) { return bn_test_main("stop", add); }
+int main(void) { return bn_test_main("stop", open_context, close_context); }

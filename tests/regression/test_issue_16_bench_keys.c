@@ -7,7 +7,7 @@
 #include "cli/bench_measure.c"
 #include "cli/bench_work.c"
 
-START_TEST(standard_cases_fit_their_solvers)
+TEST(standard_cases_fit_their_solvers)
 {
     bn_context *ctx;
     ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
@@ -24,9 +24,8 @@ START_TEST(standard_cases_fit_their_solvers)
                 }
     bn_context_destroy(&ctx);
 }
-END_TEST
 
-START_TEST(a_key_that_is_none_is_a_failure)
+TEST(a_key_that_is_none_is_a_failure)
 {
     bn_context *ctx;
     bn_device *device;
@@ -53,12 +52,5 @@ START_TEST(a_key_that_is_none_is_a_failure)
     bn_device_close(&device);
     bn_context_destroy(&ctx);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, standard_cases_fit_their_solvers);
-    tcase_add_test(tests, a_key_that_is_none_is_a_failure);
-}
-
-int main(void) { return bn_test_main("issue_16_bench_keys", add); }
+int main(void) { return bn_test_main("issue_16_bench_keys", NULL, NULL); }

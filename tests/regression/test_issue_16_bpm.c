@@ -28,7 +28,7 @@ static const char plane[] =
     "[material]\nindex = 1.5\n[[structure]]\nindex = 2.5\ncentre = 5e-6\nwidth = 1e-6\n[march]\nlength = 1e-13\n"
     "dz = 1e-13\n[output]\nmap = false\n";
 
-START_TEST(a_table_reaches_nodes_that_its_ends_were_rounded_past)
+TEST(a_table_reaches_nodes_that_its_ends_were_rounded_past)
 {
     /* Nodes are at multiples of 0.1 um; in the file the first one is a little above, the last a little below. */
     char launch[256];
@@ -45,9 +45,8 @@ START_TEST(a_table_reaches_nodes_that_its_ends_were_rounded_past)
     free(e);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(fields_are_not_divided_by_a_scaling)
+TEST(fields_are_not_divided_by_a_scaling)
 {
     /* What was launched, after a step of no length: across the guide in TM, and within the absorbing layers. */
     static const char *const kinds[] = { "light.polarisation=te", "light.polarisation=tm" };
@@ -73,9 +72,8 @@ START_TEST(fields_are_not_divided_by_a_scaling)
     free(e);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(n_eff_is_the_effective_index)
+TEST(n_eff_is_the_effective_index)
 {
     /* TE 0 of the guide: k0 d sqrt(n_1^2 - n^2) = 2 atan(sqrt((n^2 - n_2^2) / (n_1^2 - n^2))), by bisection. */
     double low = 1.5, high = 2.5;
@@ -91,9 +89,8 @@ START_TEST(n_eff_is_the_effective_index)
     near(result(&r, "marched_index"), (low * low + 2.4 * 2.4) / 4.8, 1e-4, "paraxial steps");
     end_run(&r);
 }
-END_TEST
 
-START_TEST(a_tilt_is_in_the_background)
+TEST(a_tilt_is_in_the_background)
 {
     /* Whatever the reference index is, and in a plane as in space: exp(-i k n sin(tilt) y). */
     static const char *const references[] = { "material.reference_index=0", "material.reference_index=2" };
@@ -112,24 +109,12 @@ START_TEST(a_tilt_is_in_the_background)
         end_run(&r);
     }
 }
-END_TEST
 
-START_TEST(layers_must_leave_room_along_x)
+TEST(layers_must_leave_room_along_x)
 {
     rejected_case("[case]\nsolver = \"bpm\"\n[grid]\ncells = 100\ncells_x = 20\nwidth_x = 2e-6\n[launch]\n"
                   "kind = \"gaussian\"\n[walls]\nkind = \"pml\"\n",
                   BN_CASE, "leave nothing of the 2e-06 m");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, a_table_reaches_nodes_that_its_ends_were_rounded_past);
-    tcase_add_test(tests, fields_are_not_divided_by_a_scaling);
-    tcase_add_test(tests, n_eff_is_the_effective_index);
-    tcase_add_test(tests, a_tilt_is_in_the_background);
-    tcase_add_test(tests, layers_must_leave_room_along_x);
-}
-
-int main(void) { return bn_test_main("issue 16, bpm", add); }
+int main(void) { return bn_test_main("issue 16, bpm", open_folder, close_folder); }

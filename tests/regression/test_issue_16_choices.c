@@ -31,7 +31,7 @@ static void refused(const char *text, const char *override, const char *words)
 
 #define BPM "[case]\nsolver = \"bpm\"\n"
 
-START_TEST(the_message_names_key_kind_and_choice)
+TEST(the_message_names_key_kind_and_choice)
 {
     refused(BPM "[launch]\nkind = \"file\"\nwaist = 3e-6\n", NULL,
             "test.toml:5:9: [launch] waist = 3e-6: belongs to kind = \"gaussian\", and the case has kind = \"file\" "
@@ -54,9 +54,8 @@ START_TEST(the_message_names_key_kind_and_choice)
     /* A choice that is none is told alone. */
     refused(BPM "[launch]\nkind = \"flie\"\nwaist = 3e-6\n", NULL, "\n1 error; nothing was run.");
 }
-END_TEST
 
-START_TEST(an_override_chooses_against_the_file)
+TEST(an_override_chooses_against_the_file)
 {
     bn_case *c = NULL;
     static const char text[] = BPM "[launch]\nkind = \"gaussian\"\nwaist = 3e-6\n";
@@ -67,7 +66,6 @@ START_TEST(an_override_chooses_against_the_file)
     ck_assert(bn_case_given(c, "launch.waist") && bn_case_real(c, "launch.waist") == 3e-6);
     bn_case_destroy(&c);
 }
-END_TEST
 
 /* The resolved case is a case with the same text. */
 static void reads_back(const bn_case *c, const char *what)
@@ -85,7 +83,7 @@ static void reads_back(const bn_case *c, const char *what)
 
 static const bn_key *find_in(const char *solver) { return bn_solver_find(solver)->schema; }
 
-START_TEST(starter_and_resolved_cases_are_cases)
+TEST(starter_and_resolved_cases_are_cases)
 {
     const bn_schema_source source = { find_in, bn_solver_names() };
     for (const char *const *name = bn_solver_names(); *name; name++) {
@@ -110,9 +108,8 @@ START_TEST(starter_and_resolved_cases_are_cases)
         free(starter);
     }
 }
-END_TEST
 
-START_TEST(keys_that_the_starter_case_hides_are_refused)
+TEST(keys_that_the_starter_case_hides_are_refused)
 {
     const bn_schema_source source = { find_in, bn_solver_names() };
     size_t hidden = 0;
@@ -140,9 +137,8 @@ START_TEST(keys_that_the_starter_case_hides_are_refused)
     }
     ck_assert_msg(hidden >= 40, "%zu keys", hidden);
 }
-END_TEST
 
-START_TEST(a_picture_agrees_with_the_cells_of_the_case)
+TEST(a_picture_agrees_with_the_cells_of_the_case)
 {
     char text[8192];
     const char *path = in_folder("mask.png");
@@ -183,16 +179,5 @@ START_TEST(a_picture_agrees_with_the_cells_of_the_case)
         bn_case_destroy(&c);
     }
 }
-END_TEST
 
-static void add(TCase *t)
-{
-    tcase_add_checked_fixture(t, open_folder, close_folder);
-    tcase_add_test(t, the_message_names_key_kind_and_choice);
-    tcase_add_test(t, an_override_chooses_against_the_file);
-    tcase_add_test(t, starter_and_resolved_cases_are_cases);
-    tcase_add_test(t, keys_that_the_starter_case_hides_are_refused);
-    tcase_add_test(t, a_picture_agrees_with_the_cells_of_the_case);
-}
-
-int main(void) { return bn_test_main("issue_16_choices", add); }
+int main(void) { return bn_test_main("issue_16_choices", open_folder, close_folder); }

@@ -40,14 +40,13 @@ static void *values_of(run *r, const char *name, size_t *bytes)
 static void same_bits(const char *const *overrides, bool presented_between)
 {
     static const char *const names[] = { "tallies", "intensity", "amplitude", "photons" };
-    bn_device *device;
+    bn_device *device = opened_device();
     bn_case *c;
     unsigned asked = 0, left = 0;
     run whole = run_case(text, NULL, overrides), cut = { 0 };
     size_t count = 0;
     while (overrides[count])
         count++;
-    OK(bn_device_open(ctx, "auto", false, &device));
     OK(bn_case_parse(ctx, "cut", text, overrides, count, &c));
     cut.config = c;
     OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &cut.sim));
@@ -73,27 +72,17 @@ static void same_bits(const char *const *overrides, bool presented_between)
     }
     end_run(&cut);
     end_run(&whole);
-    bn_device_close(&device);
 }
 
-START_TEST(one_batch_in_many_launches)
+TEST(one_batch_in_many_launches)
 {
     same_bits((const char *const[]){ "source.photons=521550", "source.batch=150", NULL }, false);
 }
-END_TEST
 
-START_TEST(fields_are_brought_up_to_date_between_them)
+TEST(fields_are_brought_up_to_date_between_them)
 {
     same_bits((const char *const[]){ "source.photons=521550", "source.batch=50", "source.coherent_steps=1", NULL },
               true);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, one_batch_in_many_launches);
-    tcase_add_test(tests, fields_are_brought_up_to_date_between_them);
-}
-
-int main(void) { return bn_test_main("issue_16_cuts", add); }
+int main(void) { return bn_test_main("issue_16_cuts", open_context, close_context); }

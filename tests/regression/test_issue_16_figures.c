@@ -7,7 +7,7 @@
 #include "cli/bench_measure.c"
 #include "cli/bench_work.c"
 
-START_TEST(median_and_quartiles)
+TEST(median_and_quartiles)
 {
     double odd[] = { 7, 1, 3, 2, 6, 5, 4 }, even[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     bn_bench_result r = { 0 };
@@ -17,7 +17,6 @@ START_TEST(median_and_quartiles)
     take_median(even, 8, &r);
     near(r.seconds, 4.5, 0, "the mean of the two in the middle");
 }
-END_TEST
 
 static const char *refusal(double low, double middle, double high)
 {
@@ -28,17 +27,16 @@ static const char *refusal(double low, double middle, double high)
     return r.refused;
 }
 
-START_TEST(what_cannot_be_believed_is_not_shown)
+TEST(what_cannot_be_believed_is_not_shown)
 {
     ck_assert_str_eq(refusal(131e-6, 132e-6, 134e-6), "");
     ck_assert_ptr_nonnull(strstr(refusal(-464e-6, -464e-6, -464e-6), "no time"));
     ck_assert_ptr_nonnull(strstr(refusal((double)NAN, (double)NAN, (double)NAN), "no time"));
     ck_assert_ptr_nonnull(strstr(refusal(95, 100, 106), "11 % apart"));
 }
-END_TEST
 
 /* Shares of floors: as exact as the bandwidth is known, and none above. */
-START_TEST(no_share_above_the_floor)
+TEST(no_share_above_the_floor)
 {
     const bn_bench_case of = { .solver = "flow", .reals = 1 };
     const bn_bench_device d = { .limits = { .copy = 4 } };
@@ -51,10 +49,9 @@ START_TEST(no_share_above_the_floor)
     find_floor(&d, &job, &r);
     ck_assert(!isfinite(r.share));
 }
-END_TEST
 
 /* A round is so many steps that waiting for the last one does not count. */
-START_TEST(rounds_are_many_steps)
+TEST(rounds_are_many_steps)
 {
     bn_context *ctx;
     bn_device *device;
@@ -80,14 +77,5 @@ START_TEST(rounds_are_many_steps)
     bn_device_close(&device);
     bn_context_destroy(&ctx);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, median_and_quartiles);
-    tcase_add_test(tests, what_cannot_be_believed_is_not_shown);
-    tcase_add_test(tests, no_share_above_the_floor);
-    tcase_add_test(tests, rounds_are_many_steps);
-}
-
-int main(void) { return bn_test_main("issue_16_figures", add); }
+int main(void) { return bn_test_main("issue_16_figures", NULL, NULL); }

@@ -41,7 +41,7 @@ static void same_ground(const bn_terrain *t, double x, double y)
     ck_assert_msg(fabs(found - (0.25 * x - 0.125 * y)) <= 1e-5, "%g at (%g, %g)", found, x, y);
 }
 
-START_TEST(tiffs_of_squares_lie_where_the_cells_are)
+TEST(tiffs_of_squares_lie_where_the_cells_are)
 {
     bn_terrain t;
     written_bed("grid.kind=square", &t);
@@ -55,9 +55,8 @@ START_TEST(tiffs_of_squares_lie_where_the_cells_are)
             same_ground(&t, 2 * (i + 0.5), 2 * (j + 0.5));
     bn_terrain_free(&t);
 }
-END_TEST
 
-START_TEST(tiffs_of_hexagons_lie_where_the_cells_are)
+TEST(tiffs_of_hexagons_lie_where_the_cells_are)
 {
     const double high = 2 * sqrt(0.75);
     bn_terrain t;
@@ -78,7 +77,6 @@ START_TEST(tiffs_of_hexagons_lie_where_the_cells_are)
     }
     bn_terrain_free(&t);
 }
-END_TEST
 
 static double *values_of(run *r, const char *name, size_t count)
 {
@@ -88,7 +86,7 @@ static double *values_of(run *r, const char *name, size_t count)
     return values;
 }
 
-START_TEST(films_do_not_count_as_the_largest_speed)
+TEST(films_do_not_count_as_the_largest_speed)
 {
     static const char ritter[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[200,4]\nspacing=0.5\n"
                                  "periodic_y=true\n[initial]\nkind='dam'\nlevels=[10,0]\n[stop]\ntime=3\n";
@@ -106,14 +104,5 @@ START_TEST(films_do_not_count_as_the_largest_speed)
     free(c);
     end_run(&r);
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, open_context, close_context);
-    tcase_add_test(c, tiffs_of_squares_lie_where_the_cells_are);
-    tcase_add_test(c, tiffs_of_hexagons_lie_where_the_cells_are);
-    tcase_add_test(c, films_do_not_count_as_the_largest_speed);
-}
-
-int main(void) { return bn_test_main("flood: maps and speeds", add); }
+int main(void) { return bn_test_main("flood: maps and speeds", open_context, close_context); }

@@ -23,19 +23,18 @@ static void check_residual(const char *precision, const char *dt, double allowed
     end_run(&r);
 }
 
-START_TEST(residual_is_that_of_the_steady_equations)
+TEST(residual_is_that_of_the_steady_equations)
 {
     check_residual("case.precision=single", "time.dt=1e-9", 1e-3);
     check_residual("case.precision=double", "time.dt=1e-4", 1e-6);
     check_residual("case.precision=double", "time.dt=1e-7", 1e-6);
     check_residual("case.precision=single", "time.dt=1e-4", 1e-3);
 }
-END_TEST
 
 /* A round body in a channel, a tenth of the default time step: solves with a loose tolerance must not make noise at
  * walls that keeps the tolerance loose. The slowest change of this flow dies out by a tenth in half a time unit, so
  * that two and a half of them do. */
-START_TEST(loose_solves_do_not_sustain_themselves)
+TEST(loose_solves_do_not_sustain_themselves)
 {
     static const char text[] =
         "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [97, 49]\nsize = [2, 1]\n"
@@ -48,13 +47,5 @@ START_TEST(loose_solves_do_not_sustain_themselves)
     ck_assert_msg(now.converged, "residual %g after %llu steps", now.residual, now.step);
     end_run(&r);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, residual_is_that_of_the_steady_equations);
-    tcase_add_test(tests, loose_solves_do_not_sustain_themselves);
-}
-
-int main(void) { return bn_test_main("issue 16, steady flow", add); }
+int main(void) { return bn_test_main("issue 16, steady flow", open_context, close_context); }

@@ -41,7 +41,7 @@ static double attribute(int step, const char *which)
     return value;
 }
 
-START_TEST(dt_is_that_of_the_step)
+TEST(dt_is_that_of_the_step)
 {
     static const char *const cases[] = { "data/cases/flow/selftest.toml", "data/cases/flood/selftest.toml" };
     for (size_t i = 0; i < 2; i++) {
@@ -54,7 +54,6 @@ START_TEST(dt_is_that_of_the_step)
         }
     }
 }
-END_TEST
 
 /* The value of a key of summary.json. */
 static json_t *summary(const char *key)
@@ -69,7 +68,7 @@ static json_t *summary(const char *key)
     return value;
 }
 
-START_TEST(converged_is_null_where_nothing_is_to_converge)
+TEST(converged_is_null_where_nothing_is_to_converge)
 {
     run_file("data/cases/flood/selftest.toml", "output.vtk=false");
     json_t *value = summary("converged");
@@ -80,10 +79,9 @@ START_TEST(converged_is_null_where_nothing_is_to_converge)
     ck_assert(json_is_false(value)); /* after two steps */
     json_decref(value);
 }
-END_TEST
 
 /* What meshio 5.3 takes: below FieldData only DataArray, all of number types, and the title where no reader minds. */
-START_TEST(meshes_have_only_numbers_among_their_data)
+TEST(meshes_have_only_numbers_among_their_data)
 {
     static const char *const types[] = { "Float32", "Float64", "Int32", "UInt8" };
     char *text;
@@ -103,14 +101,5 @@ START_TEST(meshes_have_only_numbers_among_their_data)
     ck_assert_uint_gt(arrays, 5);
     free(text);
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, open_folder, close_folder);
-    tcase_add_test(c, dt_is_that_of_the_step);
-    tcase_add_test(c, converged_is_null_where_nothing_is_to_converge);
-    tcase_add_test(c, meshes_have_only_numbers_among_their_data);
-}
-
-int main(void) { return bn_test_main("outputs of issue 16", add); }
+int main(void) { return bn_test_main("outputs of issue 16", open_folder, close_folder); }

@@ -96,7 +96,7 @@ static uint32_t colour_of(double value, double high)
     return bn_palette_at(&palette, value / high);
 }
 
-START_TEST(frames_of_an_animation_have_one_scale)
+TEST(frames_of_an_animation_have_one_scale)
 {
     static const uint32_t sizes[] = { N, 1200 }; /* more values than pixels: what the pixels show is kept */
     static const double heights[FRAMES] = { 1.1, 4, 2.3 };
@@ -116,10 +116,9 @@ START_TEST(frames_of_an_animation_have_one_scale)
         }
     }
 }
-END_TEST
 
 /* The scale of a later run may be larger, never smaller by what was drawn before. */
-START_TEST(scale_follows_data_and_not_earlier_scales)
+TEST(scale_follows_data_and_not_earlier_scales)
 {
     write_uniform(path[0], N, 1, false);
     write_uniform(path[1], N, 8, false);
@@ -130,9 +129,8 @@ START_TEST(scale_follows_data_and_not_earlier_scales)
     ck_assert_uint_gt(count_colour(&drawn, colour_of(1, 2)), (size_t)drawn.width * drawn.height / 3);
     free(drawn.rgb);
 }
-END_TEST
 
-START_TEST(still_of_an_animation_is_its_last_frame)
+TEST(still_of_an_animation_is_its_last_frame)
 {
     for (int i = 0; i < FRAMES; i++)
         write_uniform(path[i], N, 1 + i, false);
@@ -144,7 +142,6 @@ START_TEST(still_of_an_animation_is_its_last_frame)
     free(still.rgb);
     free(last.rgb);
 }
-END_TEST
 
 /* Pixels in the lowest rows that are not white: the caption. */
 static size_t caption_pixels(const char *name)
@@ -157,7 +154,7 @@ static size_t caption_pixels(const char *name)
     return count;
 }
 
-START_TEST(captions_tell_of_lines_that_are_there)
+TEST(captions_tell_of_lines_that_are_there)
 {
     static const double levels[] = { 1.2, 1.7, 2.4, 3.2 };
     double values[N * N];
@@ -171,9 +168,8 @@ START_TEST(captions_tell_of_lines_that_are_there)
     OK(bn_picture_write(ctx, path[0], &p));
     ck_assert_uint_eq(caption_pixels(path[0]), 0);
 }
-END_TEST
 
-START_TEST(walls_thinner_than_a_cell_are_drawn)
+TEST(walls_thinner_than_a_cell_are_drawn)
 {
     double values[N * N];
     const bn_drawn_line wall = { { 0, 17, N - 1, 17 }, BN_DRAWN_WALL };
@@ -193,11 +189,10 @@ START_TEST(walls_thinner_than_a_cell_are_drawn)
     free(with.rgb);
     free(without.rgb);
 }
-END_TEST
 
 /* Three classes on a third of the columns each, up to and from their bounds; the bar has the same colours. Nothing else
  * is drawn in them. */
-START_TEST(classes_have_their_colours)
+TEST(classes_have_their_colours)
 {
     static const bn_value_class classes[] = { { 0, 0xffffb2, "low" }, { 1, 0xfecc5c, "some" }, { 2, 0xbd0026, "all" } };
     enum { SIDE = 30 };
@@ -216,10 +211,9 @@ START_TEST(classes_have_their_colours)
     }
     free(i.rgb);
 }
-END_TEST
 
 /* A number takes the place of what lies under it; lines that are borders have none. */
-START_TEST(contour_lines_have_their_numbers)
+TEST(contour_lines_have_their_numbers)
 {
     static double values[N * N];
     static const double level = 0.5;
@@ -239,11 +233,10 @@ START_TEST(contour_lines_have_their_numbers)
     free(with.rgb);
     free(without.rgb);
 }
-END_TEST
 
 /* The corridor's upper wall, rows 103 and 104 of the plan: y from 16.875 m to 17.125 m where the plan is 30 m high,
  * between two rows of cells. It is interrupted by doors only. */
-START_TEST(the_wall_of_the_second_storey_is_in_its_pictures)
+TEST(the_wall_of_the_second_storey_is_in_its_pictures)
 {
     bn_case *c;
     bn_sim *sim;
@@ -268,10 +261,9 @@ START_TEST(the_wall_of_the_second_storey_is_in_its_pictures)
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
 }
-END_TEST
 
 /* No name of an array stands at a colour bar or in a caption. */
-START_TEST(quantities_have_names_of_the_field)
+TEST(quantities_have_names_of_the_field)
 {
     size_t pictures = 0;
     for (const bn_embedded *f = bn_embedded_files; f->name; f++) {
@@ -293,9 +285,8 @@ START_TEST(quantities_have_names_of_the_field)
     }
     ck_assert_uint_ge(pictures, 5);
 }
-END_TEST
 
-START_TEST(map_coordinates_can_be_read)
+TEST(map_coordinates_can_be_read)
 {
     static const double ranges[][2] = {
         { 600050, 600250 }, { 5311990, 5312390 }, { 599000, 604000 }, { -600250, -600050 }, { 0.99999990, 1.00000015 }
@@ -323,10 +314,9 @@ START_TEST(map_coordinates_can_be_read)
     bn_ticks_linear(&t, 0, 600000, 6); /* nothing to count from */
     near(t.offset, 0, 0, "a range from 0");
 }
-END_TEST
 
 /* Two curves with the same values: both colours are seen, also where there are markers. */
-START_TEST(curves_do_not_hide_each_other)
+TEST(curves_do_not_hide_each_other)
 {
     double x[N], y[N];
     for (int i = 0; i < N; i++) {
@@ -342,22 +332,5 @@ START_TEST(curves_do_not_hide_each_other)
         free(drawn.rgb);
     }
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, setup, close_folder);
-    tcase_add_test(c, frames_of_an_animation_have_one_scale);
-    tcase_add_test(c, scale_follows_data_and_not_earlier_scales);
-    tcase_add_test(c, still_of_an_animation_is_its_last_frame);
-    tcase_add_test(c, captions_tell_of_lines_that_are_there);
-    tcase_add_test(c, walls_thinner_than_a_cell_are_drawn);
-    tcase_add_test(c, classes_have_their_colours);
-    tcase_add_test(c, contour_lines_have_their_numbers);
-    tcase_add_test(c, the_wall_of_the_second_storey_is_in_its_pictures);
-    tcase_add_test(c, quantities_have_names_of_the_field);
-    tcase_add_test(c, map_coordinates_can_be_read);
-    tcase_add_test(c, curves_do_not_hide_each_other);
-}
-
-int main(void) { return bn_test_main("pictures of issue 16", add); }
+int main(void) { return bn_test_main("pictures of issue 16", setup, close_folder); }

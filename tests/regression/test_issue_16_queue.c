@@ -42,22 +42,14 @@ static unsigned long long most_ahead(int launches, int operations)
 
 /* 3e7 triples of operations that wait for each other take 30 ms at the least, six cycles each at 6 GHz: batches are of
  * three launches at most, three batches stand in the queue. */
-START_TEST(few_long_launches) { ck_assert_uint_le(most_ahead(24, 30000000), 9); }
-END_TEST
+TEST(few_long_launches) { ck_assert_uint_le(most_ahead(24, 30000000), 9); }
 
 /* Three batches of 1,024 at most; more than one, or the queue of a fast device would run dry. */
-START_TEST(many_short_launches)
+TEST(many_short_launches)
 {
     const unsigned long long most = most_ahead(8000, 1);
     ck_assert_uint_le(most, 3 * 1024);
     ck_assert_uint_ge(most, 6);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, few_long_launches);
-    tcase_add_test(tests, many_short_launches);
-}
-
-int main(void) { return bn_test_main("issue_16_queue", add); }
+int main(void) { return bn_test_main("issue_16_queue", NULL, NULL); }

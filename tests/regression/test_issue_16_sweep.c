@@ -10,7 +10,7 @@ static const char sweep_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"do
                                  "[[material]]\nname = \"glass\"\nn = 1.5\n[structure]\ntop = 1e-6\n"
                                  "[[layer]]\nmaterial = \"glass\"\nthickness = 300e-9\n";
 
-START_TEST(what_converges_is_kept_and_what_does_not_is_named)
+TEST(what_converges_is_kept_and_what_does_not_is_named)
 {
     enum { MOST = 500, ROWS = 7 };
     run all = RUN(sweep_case, NULL, "stop.steps=5000"), some = RUN(sweep_case, NULL, "stop.steps=500");
@@ -44,12 +44,5 @@ START_TEST(what_converges_is_kept_and_what_does_not_is_named)
     end_run(&all);
     end_run(&some);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, what_converges_is_kept_and_what_does_not_is_named);
-}
-
-int main(void) { return bn_test_main("issue-16-sweep", add); }
+int main(void) { return bn_test_main("issue-16-sweep", open_context, close_context); }

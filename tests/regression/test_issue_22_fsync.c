@@ -31,7 +31,7 @@ int fsync(int fd)
     return -1;
 }
 
-START_TEST(a_failed_fsync_is_told_and_a_checkpoint_stays)
+TEST(a_failed_fsync_is_told_and_a_checkpoint_stays)
 {
     const bn_embedded *file = bn_embedded_files;
     while (file->name && strcmp(file->name, "selftest/flow.toml") != 0)
@@ -68,10 +68,9 @@ START_TEST(a_failed_fsync_is_told_and_a_checkpoint_stays)
     bn_case_destroy(&c);
     bn_checkpoint_remove(ctx, folder);
 }
-END_TEST
 
 /* What is synced in a folder is lost with a folder whose own name is not. */
-START_TEST(names_of_new_folders_are_synced)
+TEST(names_of_new_folders_are_synced)
 {
     char folder[4096], below[4200];
     struct stat s;
@@ -88,13 +87,5 @@ START_TEST(names_of_new_folders_are_synced)
     }
     ck_assert_int_eq(rmdir(below), 0);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, a_failed_fsync_is_told_and_a_checkpoint_stays);
-    tcase_add_test(tests, names_of_new_folders_are_synced);
-}
-
-int main(void) { return bn_test_main("issue-22-fsync", add); }
+int main(void) { return bn_test_main("issue-22-fsync", open_context, close_context); }

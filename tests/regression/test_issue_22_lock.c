@@ -83,7 +83,7 @@ static void gone(char text[300])
     snprintf(text, 300, "4194300 %s\n", host); /* above pid_max of most machines */
 }
 
-START_TEST(a_lock_is_not_judged_by_its_text)
+TEST(a_lock_is_not_judged_by_its_text)
 {
     char text[300];
     bn_output_dir *first = enter();
@@ -96,9 +96,8 @@ START_TEST(a_lock_is_not_judged_by_its_text)
     write_text(lock, text); /* of a killed run of another machine */
     leave(enter());
 }
-END_TEST
 
-START_TEST(a_killed_run_leaves_no_lock)
+TEST(a_killed_run_leaves_no_lock)
 {
     int ready[2];
     char byte;
@@ -120,9 +119,8 @@ START_TEST(a_killed_run_leaves_no_lock)
     close(ready[0]);
     close(ready[1]);
 }
-END_TEST
 
-START_TEST(a_run_killed_before_its_case_was_written_leaves_the_folder_usable)
+TEST(a_run_killed_before_its_case_was_written_leaves_the_folder_usable)
 {
     char path[4200];
     snprintf(path, sizeof path, "%s/.binnacle-1-0.tmp", test_folder);
@@ -130,11 +128,10 @@ START_TEST(a_run_killed_before_its_case_was_written_leaves_the_folder_usable)
     leave(enter());
     ck_assert_int_ne(access(path, F_OK), 0);
 }
-END_TEST
 
 static void owner_leaves(void) { ck_assert_int_eq(unlink(lock), 0); }
 
-START_TEST(the_lock_of_a_removed_file_is_none)
+TEST(the_lock_of_a_removed_file_is_none)
 {
     meanwhile = owner_leaves;
     bn_output_dir *f = enter();
@@ -142,11 +139,10 @@ START_TEST(the_lock_of_a_removed_file_is_none)
     refused("another run (process ");
     leave(f);
 }
-END_TEST
 
 static void other_ends(void) { write_text(summary, "{}\n"); }
 
-START_TEST(results_of_a_run_that_ended_meanwhile_stay)
+TEST(results_of_a_run_that_ended_meanwhile_stay)
 {
     leave(enter()); /* its case.toml makes the directory ours */
     meanwhile = other_ends;
@@ -154,16 +150,5 @@ START_TEST(results_of_a_run_that_ended_meanwhile_stay)
     ck_assert_int_eq(access(summary, F_OK), 0);
     ck_assert_int_ne(access(lock, F_OK), 0);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_locked, close_locked);
-    tcase_add_test(tests, a_lock_is_not_judged_by_its_text);
-    tcase_add_test(tests, a_killed_run_leaves_no_lock);
-    tcase_add_test(tests, a_run_killed_before_its_case_was_written_leaves_the_folder_usable);
-    tcase_add_test(tests, the_lock_of_a_removed_file_is_none);
-    tcase_add_test(tests, results_of_a_run_that_ended_meanwhile_stay);
-}
-
-int main(void) { return bn_test_main("issue-22-lock", add); }
+int main(void) { return bn_test_main("issue-22-lock", open_locked, close_locked); }

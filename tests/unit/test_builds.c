@@ -34,7 +34,7 @@ static void teardown(void)
 }
 
 /* The reduction that ends a run is compiled later; the second simulation never needs its own. */
-START_TEST(test_builds_beside)
+TEST(test_builds_beside)
 {
     bn_verify_report report;
     bn_sim *sim;
@@ -45,10 +45,9 @@ START_TEST(test_builds_beside)
     ck_assert_int_eq(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim), BN_OK);
     bn_sim_destroy(&sim);
 }
-END_TEST
 
 /* Children compile all that the case needs, each thing once, and end when nothing is left to begin. */
-START_TEST(test_builds_aside)
+TEST(test_builds_aside)
 {
     const char *program = getenv("BINNACLE");
     const char *arguments[] = {
@@ -80,11 +79,10 @@ START_TEST(test_builds_aside)
     bn_aside_release(&aside);
     ck_assert_uint_eq(aside.count, 0);
 }
-END_TEST
 
 /* A child that tests says that it has passed before it ends; this process compiles a program meanwhile. A child that
  * ends without that word has not passed. */
-START_TEST(test_passes_before_it_ends)
+TEST(test_passes_before_it_ends)
 {
     const char *program = getenv("BINNACLE");
     const char *arguments[] = { program ? program : "build/binnacle",
@@ -116,14 +114,5 @@ START_TEST(test_passes_before_it_ends)
     ck_assert(closing.count == 0 && closing.children == NULL);
     bn_aside_release(&aside);
 }
-END_TEST
 
-static void add(TCase *t)
-{
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, test_builds_beside);
-    tcase_add_test(t, test_builds_aside);
-    tcase_add_test(t, test_passes_before_it_ends);
-}
-
-int main(void) { return bn_test_main("builds", add); }
+int main(void) { return bn_test_main("builds", setup, teardown); }

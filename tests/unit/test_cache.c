@@ -70,7 +70,7 @@ static bool found(bn_context *ctx, const char *k, size_t n)
     return same;
 }
 
-START_TEST(gives_back_what_was_put_in)
+TEST(gives_back_what_was_put_in)
 {
     bn_context *ctx = context_with_entry();
     struct stat s;
@@ -84,9 +84,8 @@ START_TEST(gives_back_what_was_put_in)
     bn_context_destroy(&ctx);
     remove_folder();
 }
-END_TEST
 
-START_TEST(refuses_every_damaged_entry)
+TEST(refuses_every_damaged_entry)
 {
     bn_context *ctx = context_with_entry();
     char path[1024];
@@ -112,9 +111,8 @@ START_TEST(refuses_every_damaged_entry)
     bn_context_destroy(&ctx);
     remove_folder();
 }
-END_TEST
 
-START_TEST(refuses_what_others_can_write)
+TEST(refuses_what_others_can_write)
 {
     bn_context *ctx = context_with_entry();
     char path[1024], elsewhere[1100];
@@ -130,9 +128,8 @@ START_TEST(refuses_what_others_can_write)
     bn_context_destroy(&ctx);
     remove_folder();
 }
-END_TEST
 
-START_TEST(a_folder_that_others_can_write_is_no_cache)
+TEST(a_folder_that_others_can_write_is_no_cache)
 {
     char dir[256];
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -150,14 +147,5 @@ START_TEST(a_folder_that_others_can_write_is_no_cache)
     bn_context_destroy(&ctx);
     remove_folder();
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, gives_back_what_was_put_in);
-    tcase_add_test(tests, refuses_every_damaged_entry);
-    tcase_add_test(tests, refuses_what_others_can_write);
-    tcase_add_test(tests, a_folder_that_others_can_write_is_no_cache);
-}
-
-int main(void) { return bn_test_main("cache", add); }
+int main(void) { return bn_test_main("cache", NULL, NULL); }

@@ -8,7 +8,7 @@
 
 /* --- values --- */
 
-START_TEST(defaults_and_given_values)
+TEST(defaults_and_given_values)
 {
     sample_accept(GOOD "share = 1\n[grid]\nnodes = [129, 65]\n[boundary.left]\nkind = 'wall'\nspeed = -2.5\n", NULL);
     ck_assert_str_eq(bn_case_solver(sample), "bpm");
@@ -28,17 +28,15 @@ START_TEST(defaults_and_given_values)
     ck_assert(bn_case_given(sample, "grid.nodes") && !bn_case_given(sample, "grid.size"));
     ck_assert_str_eq(bn_case_diagnostics(sample), "");
 }
-END_TEST
 
-START_TEST(a_solver_may_replace_a_common_key)
+TEST(a_solver_may_replace_a_common_key)
 {
     sample_accept(GOOD, NULL);
     ck_assert_int_eq(bn_case_int(sample, "stop.steps"), 500);
     sample_refuse(GOOD "[stop]\nsteps = 2000000000\n", NULL, LIST("must be from 1 to 1000000000"));
 }
-END_TEST
 
-START_TEST(toml_in_all_its_forms)
+TEST(toml_in_all_its_forms)
 {
     sample_accept(
         "\xef\xbb\xbf"
@@ -48,7 +46,6 @@ START_TEST(toml_in_all_its_forms)
     ck_assert_str_eq(bn_case_text(sample, "case.title"), "\xc2\xb5m");
     ck_assert_int_eq(bn_case_choice(sample, "boundary.left.kind"), 2);
 }
-END_TEST
 
 static const struct {
     const char *text, *key;
@@ -77,7 +74,7 @@ static const struct {
     { "[stop]\ntime = \"2 min\"", "stop.time", 120, 0 },
 };
 
-START_TEST(units_become_si)
+LOOP_TEST(units_become_si, sizeof units / sizeof *units)
 {
     char text[300];
     bool own = strncmp(units[_i].key, "source.wavelength", 17) == 0;
@@ -85,9 +82,8 @@ START_TEST(units_become_si)
     sample_accept(text, NULL);
     near(bn_case_real(sample, units[_i].key), units[_i].value, units[_i].tolerance, units[_i].text);
 }
-END_TEST
 
-START_TEST(units_do_not_depend_on_the_locale)
+TEST(units_do_not_depend_on_the_locale)
 {
     static const char *const locales[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "ru_RU.UTF-8" };
     for (size_t i = 0; i < sizeof locales / sizeof *locales; i++)
@@ -98,7 +94,6 @@ START_TEST(units_do_not_depend_on_the_locale)
     near(bn_case_real_at(sample, "grid.size", 0), 0.0381, 1e-17, "an inch is 25.4 mm");
     near(bn_case_real_at(sample, "grid.size", 1), 0.25, 0, "as written");
 }
-END_TEST
 
 /* --- messages --- */
 
@@ -189,7 +184,7 @@ static const struct {
       "w.toml:3:1: not valid TOML: more than 64 dots in one line" },
 };
 
-START_TEST(mistakes_are_named_with_their_place)
+LOOP_TEST(mistakes_are_named_with_their_place, sizeof wrong / sizeof *wrong)
 {
     char text[600];
     snprintf(text, sizeof text, HEAD "%s", wrong[_i].text);
@@ -197,9 +192,8 @@ START_TEST(mistakes_are_named_with_their_place)
     sample_says(wrong[_i].says);
     sample_says("; nothing was run. Every key with unit and range: binnacle new ");
 }
-END_TEST
 
-START_TEST(all_mistakes_are_listed_by_line)
+TEST(all_mistakes_are_listed_by_line)
 {
     sample_refuse(
         "[stop]\nsteps = 0\n[case]\nsolver = \"bpm\"\nseed = -1\n[grid]\nnodes = 3\nsiz = 4\n[output]\nvtk = "
@@ -211,9 +205,8 @@ START_TEST(all_mistakes_are_listed_by_line)
     ck_assert_int_ne(text[strlen(text) - 1], '\n');
     sample_refuse(GOOD "[grid]\nx = 1\n", NULL, LIST("\n1 error; nothing was run."));
 }
-END_TEST
 
-START_TEST(a_solver_must_be_known)
+TEST(a_solver_must_be_known)
 {
     sample_refuse("[case]\nsolver = \"bmp\"\n[grid]\nwhatever = 1\n[output]\nvtk = 3\n", NULL,
                   LIST("w.toml:2:10: unknown solver `bmp`; did you mean `bpm`? Solvers: bpm, flow\n",
@@ -231,9 +224,8 @@ START_TEST(a_solver_must_be_known)
     sample_refuse("", LIST("case.solver=bmp"),
                   LIST("--set case.solver=bmp: unknown solver `bmp`; did you mean `bpm`?"));
 }
-END_TEST
 
-START_TEST(long_lists_are_cut)
+TEST(long_lists_are_cut)
 {
     char text[20000] = GOOD;
     size_t at = strlen(text);
@@ -244,9 +236,8 @@ START_TEST(long_lists_are_cut)
         LIST("w.toml:5:1: unknown key `k0`", "w.toml:6:1:", "\n... and 1450 more\n1500 errors; nothing was run."));
     ck_assert_ptr_null(strstr(bn_error_text(sample_ctx), "`k50`"));
 }
-END_TEST
 
-START_TEST(long_lines_show_the_place)
+TEST(long_lines_show_the_place)
 {
     char text[900], long_title[401], long_text[1100], text_of_override[1200];
     memset(long_title, 'x', sizeof long_title - 1);
@@ -268,20 +259,18 @@ START_TEST(long_lines_show_the_place)
         GOOD, LIST(text_of_override),
         LIST("--set case.title=yyy", "...: [case] title: a text has at most 1024 bytes, this one has 1099\n"));
 }
-END_TEST
 
-START_TEST(messages_are_safe_to_print)
+TEST(messages_are_safe_to_print)
 {
     sample_refuse(GOOD "# \x1b[31m\n", NULL, LIST("not valid TOML", "      5 | # ?[31m\n"));
     sample_refuse(HEAD "t\xc3\xaftle\xe2\x80\xae = 1\n", NULL, LIST("not valid TOML", "t\xc3\xaftle? = 1\n"));
     sample_refuse(HEAD "\"a\\u001b\\u202eb\" = 1\n", NULL, LIST("unknown key `a??b` in [case]"));
     sample_refuse(GOOD, LIST("case.\x1b=1"), LIST("--set case.?=1: "));
 }
-END_TEST
 
 /* --- overrides --- */
 
-START_TEST(overrides_replace_the_file)
+TEST(overrides_replace_the_file)
 {
     sample_accept(GOOD "[grid]\nnodes = 'wrong, but replaced'\n[stop]\ntime = 1\n",
                   LIST("case.precision=double", "grid.nodes=[33, 17]", "stop.time=2 ms", "case.title=My run",
@@ -299,9 +288,8 @@ START_TEST(overrides_replace_the_file)
     ck_assert_int_eq(bn_case_int(sample, "case.seed"), 16);
     sample_accept("", LIST("case.solver=bpm", "source.wavelength=1 um"));
 }
-END_TEST
 
-START_TEST(wrong_overrides_are_listed_too)
+TEST(wrong_overrides_are_listed_too)
 {
     sample_refuse(
         GOOD "[grid]\nx = 1\n",
@@ -317,11 +305,10 @@ START_TEST(wrong_overrides_are_listed_too)
              "--set grid.size=[1, -2]: [grid] size, element 2: must be > 0 and <= 1e6 m\n",
              "12 errors; nothing was run."));
 }
-END_TEST
 
 /* --- rejection by a solver --- */
 
-START_TEST(a_solver_rejects)
+TEST(a_solver_rejects)
 {
     sample_accept(GOOD "[grid]\nnodes = [9, 9]\n", LIST("source.share=0.25"));
     ck_assert_int_eq(bn_case_reject(sample, "source.share", NULL, "too much by %d", 3), BN_CASE);
@@ -336,25 +323,5 @@ START_TEST(a_solver_rejects)
     ck_assert_str_eq(bn_case_diagnostics(sample), expected);
     ck_assert_str_eq(bn_case_diagnostics(sample), expected);
 }
-END_TEST
 
-static void add(TCase *t)
-{
-    tcase_add_checked_fixture(t, sample_setup, sample_teardown);
-    tcase_add_test(t, defaults_and_given_values);
-    tcase_add_test(t, a_solver_may_replace_a_common_key);
-    tcase_add_test(t, toml_in_all_its_forms);
-    tcase_add_loop_test(t, units_become_si, 0, (int)(sizeof units / sizeof *units));
-    tcase_add_test(t, units_do_not_depend_on_the_locale);
-    tcase_add_loop_test(t, mistakes_are_named_with_their_place, 0, (int)(sizeof wrong / sizeof *wrong));
-    tcase_add_test(t, all_mistakes_are_listed_by_line);
-    tcase_add_test(t, a_solver_must_be_known);
-    tcase_add_test(t, long_lists_are_cut);
-    tcase_add_test(t, long_lines_show_the_place);
-    tcase_add_test(t, messages_are_safe_to_print);
-    tcase_add_test(t, overrides_replace_the_file);
-    tcase_add_test(t, wrong_overrides_are_listed_too);
-    tcase_add_test(t, a_solver_rejects);
-}
-
-int main(void) { return bn_test_main("case", add); }
+int main(void) { return bn_test_main("case", sample_setup, sample_teardown); }

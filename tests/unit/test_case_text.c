@@ -31,7 +31,7 @@ static void assert_same(const bn_case *a, const bn_case *b)
     ck_assert(bn_case_double(a) == bn_case_double(b));
 }
 
-START_TEST(the_resolved_case_reads_back_the_same)
+TEST(the_resolved_case_reads_back_the_same)
 {
     sample_accept(
         GOOD "angle = \"12 deg\"\nfile = 'C:\\a \"b\"'\n[grid]\nnodes = [17, 33]\nsize = [\"0.1 inch\", 1e5]\n"
@@ -52,7 +52,6 @@ START_TEST(the_resolved_case_reads_back_the_same)
     free(again);
     bn_case_destroy(&first);
 }
-END_TEST
 
 /* Doubles of all sizes, from a fixed sequence (Marsaglia, J. Stat. Software 8 (2003) 14). */
 static uint64_t next_random(uint64_t *state)
@@ -63,7 +62,7 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-START_TEST(every_number_reads_back_the_same)
+TEST(every_number_reads_back_the_same)
 {
     static const double special[] = {
         DBL_MAX, DBL_MIN, 5e-324, 0.1, 1e22, 123456789012345680000.0, 1e15, 1.0 / 3, -1e-7
@@ -87,9 +86,8 @@ START_TEST(every_number_reads_back_the_same)
         ck_assert_msg(memcmp(&x, &y, sizeof x) == 0, "%.17g became %.17g", x, y);
     }
 }
-END_TEST
 
-START_TEST(the_case_with_every_key_is_a_case)
+TEST(the_case_with_every_key_is_a_case)
 {
     char *text = NULL;
     ck_assert_int_eq(bn_case_every_key(sample_ctx, "bpm", &sample_source, &text), BN_OK);
@@ -111,11 +109,10 @@ START_TEST(the_case_with_every_key_is_a_case)
     sample_says("unknown solver `bmp`; did you mean `bpm`? Solvers: bpm, flow");
     ck_assert_ptr_null(text);
 }
-END_TEST
 
 /* --- files --- */
 
-START_TEST(files_are_read_or_refused)
+TEST(files_are_read_or_refused)
 {
     char path[] = "/tmp/binnacle-case-XXXXXX";
     int file = mkstemp(path);
@@ -144,9 +141,8 @@ START_TEST(files_are_read_or_refused)
     sample_says("Is a directory");
     ck_assert_ptr_null(sample);
 }
-END_TEST
 
-START_TEST(without_the_unit_database)
+TEST(without_the_unit_database)
 {
     ck_assert_int_eq(setenv("UDUNITS2_XML_PATH", "/nowhere/udunits2.xml", 1), 0);
     sample_accept(HEAD "[source]\nwavelength = 1e-6\n", NULL); /* needs no unit */
@@ -154,7 +150,6 @@ START_TEST(without_the_unit_database)
     sample_says("udunits");
     sample_says("UDUNITS2_XML_PATH");
 }
-END_TEST
 
 /* --- texts made to hurt --- */
 
@@ -193,15 +188,14 @@ static const struct {
     { "x = 0.", "9", 1000000, "" },
 };
 
-START_TEST(heavy_texts_are_refused)
+LOOP_TEST(heavy_texts_are_refused, sizeof heavy / sizeof *heavy)
 {
     char *text = repeat(heavy[_i].head, heavy[_i].body, heavy[_i].count, heavy[_i].tail);
     ck_assert_int_eq(sample_load(text, NULL), BN_CASE);
     free(text);
 }
-END_TEST
 
-START_TEST(deepest_nesting_that_is_let_through)
+TEST(deepest_nesting_that_is_let_through)
 {
     char *keys_of_64 = repeat("", "a.", 63, "a=[\n{"), *open = repeat("", keys_of_64, 127, "b=1"),
          *text = repeat(open, "}]", 127, "\n");
@@ -211,9 +205,8 @@ START_TEST(deepest_nesting_that_is_let_through)
     free(open);
     free(text);
 }
-END_TEST
 
-START_TEST(damaged_texts_do_no_harm)
+TEST(damaged_texts_do_no_harm)
 {
     static const char pieces[] = "[]{}=.,\"'#\n\\ 0-+_eE\xc3\x00\x1b\xff"
                                  "a";
@@ -243,11 +236,10 @@ START_TEST(damaged_texts_do_no_harm)
     }
     free(every_key);
 }
-END_TEST
 
 /* --- did you mean --- */
 
-START_TEST(nearest_names)
+TEST(nearest_names)
 {
     static const char *const words[] = { "wavelength", "waist", "nodes", "dx", "kind", NULL };
     static const struct {
@@ -272,20 +264,5 @@ START_TEST(nearest_names)
     ck_assert_ptr_null(bn_suggest(longest, words));
     free(longest);
 }
-END_TEST
 
-static void add(TCase *t)
-{
-    tcase_add_checked_fixture(t, sample_setup, sample_teardown);
-    tcase_add_test(t, the_resolved_case_reads_back_the_same);
-    tcase_add_test(t, every_number_reads_back_the_same);
-    tcase_add_test(t, the_case_with_every_key_is_a_case);
-    tcase_add_test(t, files_are_read_or_refused);
-    tcase_add_test(t, without_the_unit_database);
-    tcase_add_loop_test(t, heavy_texts_are_refused, 0, (int)(sizeof heavy / sizeof *heavy));
-    tcase_add_test(t, deepest_nesting_that_is_let_through);
-    tcase_add_test(t, damaged_texts_do_no_harm);
-    tcase_add_test(t, nearest_names);
-}
-
-int main(void) { return bn_test_main("case text", add); }
+int main(void) { return bn_test_main("case text", sample_setup, sample_teardown); }

@@ -23,7 +23,7 @@ static double area_of(const bn_cells *c) { return c->h[0] * c->h[1]; }
 
 static void quiet(const char *format, ...) { (void)format; }
 
-START_TEST(outlines_are_valid_and_have_the_area_of_their_cells)
+TEST(outlines_are_valid_and_have_the_area_of_their_cells)
 {
     GEOSContextHandle_t geos = initGEOS_r(quiet, quiet);
     for (int turn = 0; turn < 40; turn++) {
@@ -67,7 +67,6 @@ START_TEST(outlines_are_valid_and_have_the_area_of_their_cells)
     }
     finishGEOS_r(geos);
 }
-END_TEST
 
 /* Of the test's fields: time, component and cell in one number. */
 static double value(const void *data, size_t field, int component, size_t cell)
@@ -75,7 +74,7 @@ static double value(const void *data, size_t field, int component, size_t cell)
     return *(const double *)data + 1000 * (double)field + 100000 * component + (double)cell;
 }
 
-START_TEST(meshes_hold_hexagons_and_values)
+TEST(meshes_hold_hexagons_and_values)
 {
     static const bn_ugrid_field fields[] = { { "depth", "m", 1, false },
                                              { "velocity", "m s-1", 2, false },
@@ -156,13 +155,5 @@ START_TEST(meshes_hold_hexagons_and_values)
     ck_assert_int_eq(bn_ugrid_create(ctx, "/nowhere/a.nc", &(bn_ugrid_desc){ .cells = c, .source = "" }, &u), BN_IO);
     ck_assert_ptr_null(u);
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, open_context, close_context);
-    tcase_add_test(c, outlines_are_valid_and_have_the_area_of_their_cells);
-    tcase_add_test(c, meshes_hold_hexagons_and_values);
-}
-
-int main(void) { return bn_test_main("cells", add); }
+int main(void) { return bn_test_main("cells", open_context, close_context); }

@@ -105,7 +105,7 @@ static bool has_checkpoints(const bn_embedded *file)
     return strncmp(file->name, "selftest/", 9) == 0;
 }
 
-START_TEST(boxes_come_back_from_parts_of_any_size)
+TEST(boxes_come_back_from_parts_of_any_size)
 {
     static const size_t part_bytes[] = { 0, 20000, 600 };
     for (const bn_embedded *f = bn_embedded_files; f->name; f++) {
@@ -126,9 +126,8 @@ START_TEST(boxes_come_back_from_parts_of_any_size)
         (void)mkdir(test_folder, 0777);
     }
 }
-END_TEST
 
-START_TEST(the_one_before_stays_and_no_other)
+TEST(the_one_before_stays_and_no_other)
 {
     bn_case *c;
     bn_sim *sim = NULL;
@@ -170,9 +169,8 @@ START_TEST(the_one_before_stays_and_no_other)
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
 }
-END_TEST
 
-START_TEST(a_state_that_is_not_finite_is_not_written)
+TEST(a_state_that_is_not_finite_is_not_written)
 {
     bn_case *c;
     bn_sim *sim = NULL;
@@ -194,10 +192,9 @@ START_TEST(a_state_that_is_not_finite_is_not_written)
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
 }
-END_TEST
 
 /* FIPS 180-4, and the empty text. */
-START_TEST(sha256_knows_its_answers)
+TEST(sha256_knows_its_answers)
 {
     char sum[BN_SHA256_TEXT];
     OK(bn_sha256(ctx, "abc", 3, sum));
@@ -220,15 +217,5 @@ START_TEST(sha256_knows_its_answers)
     free(text);
     (void)unlink(path);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, boxes_come_back_from_parts_of_any_size);
-    tcase_add_test(tests, the_one_before_stays_and_no_other);
-    tcase_add_test(tests, a_state_that_is_not_finite_is_not_written);
-    tcase_add_test(tests, sha256_knows_its_answers);
-}
-
-int main(void) { return bn_test_main("checkpoint", add); }
+int main(void) { return bn_test_main("checkpoint", open_folder, close_folder); }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-START_TEST(tables_are_read)
+TEST(tables_are_read)
 {
     bn_csv_table t;
     ck_assert_int_eq(
@@ -26,9 +26,8 @@ START_TEST(tables_are_read)
     ck_assert_str_eq(t.heads[1], "photons, counted");
     bn_csv_table_free(&t);
 }
-END_TEST
 
-START_TEST(quotes_hold_commas)
+TEST(quotes_hold_commas)
 {
     bn_csv_table t;
     ck_assert_int_eq(bn_csv_parse(ctx, "t.csv", "\"a, \"\"b\"\" [m]\",\"c\",d\n\"1\",2,\"\"\n", &t), BN_OK);
@@ -43,9 +42,8 @@ START_TEST(quotes_hold_commas)
     ck_assert_str_eq(t.heads[0], "a,b");
     bn_csv_table_free(&t);
 }
-END_TEST
 
-START_TEST(what_is_no_table_is_refused)
+TEST(what_is_no_table_is_refused)
 {
     static const struct {
         const char *text, *words;
@@ -62,14 +60,5 @@ START_TEST(what_is_no_table_is_refused)
         bn_error_clear(ctx);
     }
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, tables_are_read);
-    tcase_add_test(tests, quotes_hold_commas);
-    tcase_add_test(tests, what_is_no_table_is_refused);
-}
-
-int main(void) { return bn_test_main("csv_read", add); }
+int main(void) { return bn_test_main("csv_read", open_context, close_context); }

@@ -44,7 +44,7 @@ static void vendors(const char *library)
     ck_assert_int_eq(setenv("OCL_ICD_VENDORS", folder, 1), 0);
 }
 
-START_TEST(without_platform_it_says_what_to_install)
+TEST(without_platform_it_says_what_to_install)
 {
     vendors(NULL);
     bn_context *ctx = context_new();
@@ -54,9 +54,8 @@ START_TEST(without_platform_it_says_what_to_install)
     REFUSED(bn_devices(ctx, &info, &count), BN_DEVICE, "holds no vendor file");
     bn_context_destroy(&ctx);
 }
-END_TEST
 
-START_TEST(a_vendor_file_that_names_no_library_is_told)
+TEST(a_vendor_file_that_names_no_library_is_told)
 {
     vendors("libno-such-opencl.so.7");
     bn_context *ctx = context_new();
@@ -69,9 +68,8 @@ START_TEST(a_vendor_file_that_names_no_library_is_told)
     free(text);
     bn_context_destroy(&ctx);
 }
-END_TEST
 
-START_TEST(selectors)
+TEST(selectors)
 {
     bn_context *ctx = context_new();
     const bn_device_info *info;
@@ -107,9 +105,8 @@ START_TEST(selectors)
     REFUSED(bn_device_select(ctx, NULL, &index, 1, &n, NULL), BN_DEVICE, "no such name");
     bn_context_destroy(&ctx);
 }
-END_TEST
 
-START_TEST(opening_closing_and_bandwidth)
+TEST(opening_closing_and_bandwidth)
 {
     char folder[] = "/tmp/binnacle-device-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -131,10 +128,9 @@ START_TEST(opening_closing_and_bandwidth)
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     ck_assert_int_eq(system(command), 0);
 }
-END_TEST
 
 /* The limits of a device are kept with their date; a file that was spoiled is measured anew. */
-START_TEST(peaks_are_kept)
+TEST(peaks_are_kept)
 {
     char folder[] = "/tmp/binnacle-device-XXXXXX", command[256];
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -161,9 +157,8 @@ START_TEST(peaks_are_kept)
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     ck_assert_int_eq(system(command), 0);
 }
-END_TEST
 
-START_TEST(a_build_failure_shows_the_log_with_our_file_and_line)
+TEST(a_build_failure_shows_the_log_with_our_file_and_line)
 {
     bn_context *ctx = context_new();
     bn_device *device;
@@ -176,9 +171,8 @@ START_TEST(a_build_failure_shows_the_log_with_our_file_and_line)
     bn_device_close(&device);
     bn_context_destroy(&ctx);
 }
-END_TEST
 
-START_TEST(the_kernel_override)
+TEST(the_kernel_override)
 {
     char folder[] = "/tmp/binnacle-kernels-XXXXXX", path[256], *text, *options;
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -226,9 +220,8 @@ START_TEST(the_kernel_override)
     REFUSED(bn_kernel_text(ctx, "reduce", NULL, 0, BN_SINGLE, &text, &options), BN_DEVICE, folder);
     bn_context_destroy(&ctx);
 }
-END_TEST
 
-START_TEST(the_first_failure_is_told_with_its_story)
+TEST(the_first_failure_is_told_with_its_story)
 {
     bn_context *ctx = context_new();
     ck_assert_int_eq(bn_fail(ctx, BN_IO, "no %s", "disk"), BN_IO);
@@ -244,7 +237,6 @@ START_TEST(the_first_failure_is_told_with_its_story)
     ck_assert_str_eq(bn_error_text(ctx), "");
     bn_context_destroy(&ctx);
 }
-END_TEST
 
 static void read_bytes(const bn_buffer *b, size_t at, unsigned char *bytes, size_t count)
 {
@@ -253,7 +245,7 @@ static void read_bytes(const bn_buffer *b, size_t at, unsigned char *bytes, size
 }
 
 /* More than is filled at once, painted when it is made; then zeros from an odd place on. */
-START_TEST(long_buffers_are_filled_whole)
+TEST(long_buffers_are_filled_whole)
 {
     enum { END = BN_FILL_BYTES + 6 };
     bn_context *ctx;
@@ -276,19 +268,5 @@ START_TEST(long_buffers_are_filled_whole)
     bn_device_close(&device);
     bn_context_destroy(&ctx);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, without_platform_it_says_what_to_install);
-    tcase_add_test(tests, a_vendor_file_that_names_no_library_is_told);
-    tcase_add_test(tests, selectors);
-    tcase_add_test(tests, opening_closing_and_bandwidth);
-    tcase_add_test(tests, peaks_are_kept);
-    tcase_add_test(tests, a_build_failure_shows_the_log_with_our_file_and_line);
-    tcase_add_test(tests, the_kernel_override);
-    tcase_add_test(tests, long_buffers_are_filled_whole);
-    tcase_add_test(tests, the_first_failure_is_told_with_its_story);
-}
-
-int main(void) { return bn_test_main("device", add); }
+int main(void) { return bn_test_main("device", NULL, NULL); }

@@ -66,7 +66,7 @@ static bn_domain_desc square(bn_precision precision)
                          .halo = 1 };
 }
 
-START_TEST(same_bits_as_plain_c_for_any_boxes_and_groups)
+TEST(same_bits_as_plain_c_for_any_boxes_and_groups)
 {
     static const int boxes[] = { 1, 2, 3, 7 };
     static const size_t groups[][3] = { { 0, 0, 0 }, { 1, 1, 1 }, { 64, 1, 1 }, { 5, 3, 1 } };
@@ -92,9 +92,8 @@ START_TEST(same_bits_as_plain_c_for_any_boxes_and_groups)
         close_device();
     }
 }
-END_TEST
 
-START_TEST(corners_of_halos_in_three_dimensions)
+TEST(corners_of_halos_in_three_dimensions)
 {
     enum { N = 12, WIDE = 2 * BN_BLOCK_NX + 40 }; /* wide enough to be cut along x too */
     static const bn_kernel_desc kernel = { "probe_corners", BN_PER_CELL, { 27, 1, 27 } };
@@ -126,9 +125,8 @@ START_TEST(corners_of_halos_in_three_dimensions)
     }
     close_device();
 }
-END_TEST
 
-START_TEST(every_cell_once_in_odd_shapes)
+TEST(every_cell_once_in_odd_shapes)
 {
     static const uint32_t sizes[][3] = { { 1, 1, 1 }, { 300, 1, 1 }, { 3, 5, 1 }, { 257, 3, 2 }, { 64, 64, 1 } };
     static const bn_kernel_desc kernel = { "probe_number", BN_PER_CELL, { 0, 1, 0 } };
@@ -155,9 +153,8 @@ START_TEST(every_cell_once_in_odd_shapes)
     }
     close_device();
 }
-END_TEST
 
-START_TEST(a_work_group_has_a_whole_row)
+TEST(a_work_group_has_a_whole_row)
 {
     static const size_t groups[][3] = { { 0 }, { 1, 1, 1 }, { 7, 3, 1 }, { 256, 1, 1 } };
     static const bn_kernel_desc kernel = { "probe_row", BN_PER_ROW, { 1, 1, 0 } };
@@ -190,9 +187,8 @@ START_TEST(a_work_group_has_a_whole_row)
     }
     close_device();
 }
-END_TEST
 
-START_TEST(a_reach_declared_too_small_shows_as_nan)
+TEST(a_reach_declared_too_small_shows_as_nan)
 {
     static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
     const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
@@ -214,9 +210,8 @@ START_TEST(a_reach_declared_too_small_shows_as_nan)
     ck_assert(!isfinite(sum));
     close_device();
 }
-END_TEST
 
-START_TEST(a_write_behind_the_end_is_caught)
+TEST(a_write_behind_the_end_is_caught)
 {
     static const bn_kernel_desc kernel = { "probe_overflow", BN_PER_CELL, { 0, 1, 0 } };
     const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
@@ -232,7 +227,6 @@ START_TEST(a_write_behind_the_end_is_caught)
     ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "behind the end of a"));
     close_device();
 }
-END_TEST
 
 /* Sum, sum of squares and largest magnitude of a field on one domain, and how many of its values are above a half. */
 static void reduce_all(const bn_domain_desc *desc, double results[4])
@@ -246,7 +240,7 @@ static void reduce_all(const bn_domain_desc *desc, double results[4])
     drop_objects();
 }
 
-START_TEST(sums_have_the_same_bits_everywhere)
+TEST(sums_have_the_same_bits_everywhere)
 {
     static const uint32_t sizes[][2] = { { 37, 29 }, { 700, 13 }, { 1, 17 } };
     static const size_t groups[][3] = { { 0, 0, 0 }, { 16, 1, 1 }, { 3, 5, 1 } };
@@ -272,9 +266,8 @@ START_TEST(sums_have_the_same_bits_everywhere)
         }
     close_device();
 }
-END_TEST
 
-START_TEST(sums_of_integers_are_exact_with_and_without_64_bit_atomics)
+TEST(sums_of_integers_are_exact_with_and_without_64_bit_atomics)
 {
     static const bn_kernel_desc kernel = { "probe_fixed", BN_PER_CELL, { 0, 1, 0 } };
     const bn_define defines[] = { { "K", BN_DEF_REAL, { .r = 1 } }, { "FIXED_TWO_WORDS", BN_DEF_INT, { .i = 1 } } };
@@ -298,9 +291,8 @@ START_TEST(sums_of_integers_are_exact_with_and_without_64_bit_atomics)
     }
     close_device();
 }
-END_TEST
 
-START_TEST(a_snapshot_keeps_its_moment)
+TEST(a_snapshot_keeps_its_moment)
 {
     open_device(1, false);
     for (int on_device = 0; on_device < 2; on_device++) {
@@ -332,7 +324,6 @@ START_TEST(a_snapshot_keeps_its_moment)
     }
     close_device();
 }
-END_TEST
 
 /* What bn_field_visit has shown so far, joined. */
 typedef struct shown {
@@ -367,7 +358,7 @@ static bn_status count_up(void *user, const bn_region *r, void *values)
 
 /* 300 x 16 x 3 points of two components, in three boxes and in the reference: parts, bands, and writing part by part.
  */
-START_TEST(parts_of_a_field)
+TEST(parts_of_a_field)
 {
     enum { W = 300, H = 16, D = 3, POINTS = W * H * D };
     open_device(1, true);
@@ -421,9 +412,8 @@ START_TEST(parts_of_a_field)
     }
     close_device();
 }
-END_TEST
 
-START_TEST(wrong_calls_are_refused)
+TEST(wrong_calls_are_refused)
 {
     static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
     static const bn_kernel_desc absent = { "no_such_kernel", BN_PER_CELL, { 1, 1, 6 } };
@@ -462,9 +452,8 @@ START_TEST(wrong_calls_are_refused)
     }
     close_device();
 }
-END_TEST
 
-START_TEST(coarser_grids_have_the_same_boxes)
+TEST(coarser_grids_have_the_same_boxes)
 {
     static const bn_kernel_desc number = { "probe_number", BN_PER_CELL, { 0, 1, 0 } };
     enum { WIDE = 2 * BN_BLOCK_NX + 41, HIGH = 333, COARSE_X = (WIDE - 1) / 2 + 1, COARSE_Y = (HIGH - 1) / 4 + 1 };
@@ -508,10 +497,9 @@ START_TEST(coarser_grids_have_the_same_boxes)
     ck_assert_int_eq(bn_domain_create(ctx, &odd, &bad), BN_USAGE);
     close_device();
 }
-END_TEST
 
 /* Diffusion whose source lies in another domain: halos are exchanged there, on one device and on two. */
-START_TEST(a_foreign_field_brings_its_halos)
+TEST(a_foreign_field_brings_its_halos)
 {
     static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
     const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
@@ -551,23 +539,5 @@ START_TEST(a_foreign_field_brings_its_halos)
         close_device();
     }
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, coarser_grids_have_the_same_boxes);
-    tcase_add_test(tests, a_foreign_field_brings_its_halos);
-    tcase_add_test(tests, same_bits_as_plain_c_for_any_boxes_and_groups);
-    tcase_add_test(tests, corners_of_halos_in_three_dimensions);
-    tcase_add_test(tests, every_cell_once_in_odd_shapes);
-    tcase_add_test(tests, a_work_group_has_a_whole_row);
-    tcase_add_test(tests, a_reach_declared_too_small_shows_as_nan);
-    tcase_add_test(tests, a_write_behind_the_end_is_caught);
-    tcase_add_test(tests, sums_have_the_same_bits_everywhere);
-    tcase_add_test(tests, sums_of_integers_are_exact_with_and_without_64_bit_atomics);
-    tcase_add_test(tests, a_snapshot_keeps_its_moment);
-    tcase_add_test(tests, parts_of_a_field);
-    tcase_add_test(tests, wrong_calls_are_refused);
-}
-
-int main(void) { return bn_test_main("domain", add); }
+int main(void) { return bn_test_main("domain", NULL, NULL); }

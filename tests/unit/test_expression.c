@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-START_TEST(values_are_those_of_c)
+TEST(values_are_those_of_c)
 {
     const double p[3] = { 1.5, -0.25, 3 }, x = p[0], y = p[1], z = p[2], pi = 3.14159265358979323846;
     const struct {
@@ -29,9 +29,8 @@ START_TEST(values_are_those_of_c)
                       value);
     }
 }
-END_TEST
 
-START_TEST(what_is_none_is_told_where)
+TEST(what_is_none_is_told_where)
 {
     static const struct {
         const char *text, *rest;
@@ -48,12 +47,5 @@ START_TEST(what_is_none_is_told_where)
     memset(deep, '(', sizeof deep - 1);
     ck_assert_ptr_nonnull(bn_expression(deep, p, &value));
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, values_are_those_of_c);
-    tcase_add_test(tests, what_is_none_is_told_where);
-}
-
-int main(void) { return bn_test_main("expression", add); }
+int main(void) { return bn_test_main("expression", NULL, NULL); }

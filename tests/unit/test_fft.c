@@ -89,7 +89,7 @@ static void check(bn_precision precision, int dims, const uint32_t n[3])
 
 static const uint32_t sizes[][3] = { { 15, 1, 1 }, { 8, 5, 1 }, { 4, 3, 6 } };
 
-START_TEST(on_the_host)
+TEST(on_the_host)
 {
     open_device(0, false);
     for (int dims = 1; dims <= 3; dims++)
@@ -98,9 +98,8 @@ START_TEST(on_the_host)
     check(BN_DOUBLE, 2, (const uint32_t[]){ 17, 31, 1 }); /* any length */
     close_device();
 }
-END_TEST
 
-START_TEST(on_the_device)
+TEST(on_the_device)
 {
     open_device(1, false);
     for (int dims = 1; dims <= 3; dims++)
@@ -108,9 +107,8 @@ START_TEST(on_the_device)
             check(precision ? BN_DOUBLE : BN_SINGLE, dims, sizes[dims - 1]);
     close_device();
 }
-END_TEST
 
-START_TEST(refusals)
+TEST(refusals)
 {
     bn_fft *fft;
     open_device(1, false);
@@ -128,13 +126,5 @@ START_TEST(refusals)
     bn_fft_destroy(&fft);
     close_device();
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, on_the_host);
-    tcase_add_test(tests, on_the_device);
-    tcase_add_test(tests, refusals);
-}
-
-int main(void) { return bn_test_main("fft", add); }
+int main(void) { return bn_test_main("fft", NULL, NULL); }

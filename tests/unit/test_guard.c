@@ -18,10 +18,9 @@ typedef struct damage {
 static void look(const damage *d, const char *precision)
 {
     char path[64];
-    bn_device *device;
+    bn_device *device = opened_device();
     bn_case *c;
     bn_sim *sim;
-    OK(bn_device_open(ctx, "auto", false, &device));
     snprintf(path, sizeof path, "data/cases/%s/selftest.toml", d->solver);
     OK(bn_case_read(ctx, path, (const char *const[]){ precision, d->key, d->other_key },
                     d->other_key ? 3
@@ -56,10 +55,9 @@ static void look(const damage *d, const char *precision)
     bn_error_clear(ctx);
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
-    bn_device_close(&device);
 }
 
-START_TEST(what_is_conserved)
+TEST(what_is_conserved)
 {
     static const damage all[] = {
         { "flood", NULL, NULL, "depth", 0, 0.5, "mass_error" },
@@ -74,12 +72,5 @@ START_TEST(what_is_conserved)
         for (int p = 0; p < 2; p++)
             look(&all[i], p ? "case.precision=double" : "case.precision=single");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, what_is_conserved);
-}
-
-int main(void) { return bn_test_main("guard", add); }
+int main(void) { return bn_test_main("guard", open_context, close_context); }

@@ -47,7 +47,7 @@ static void expect_text(const char *path, const char *text)
     free(data);
 }
 
-START_TEST(test_file_write_replaces_whole)
+TEST(test_file_write_replaces_whole)
 {
     ck_assert_int_eq(bn_file_write(ctx, in_folder("a.txt"), "first", 5), BN_OK);
     ck_assert_int_eq(bn_file_write(ctx, in_folder("a.txt"), "second", 6), BN_OK);
@@ -56,9 +56,8 @@ START_TEST(test_file_write_replaces_whole)
     expect_text(in_folder("empty"), "");
     ck_assert_int_eq(entries(), 2);
 }
-END_TEST
 
-START_TEST(test_file_mode_follows_umask)
+TEST(test_file_mode_follows_umask)
 {
     struct stat info;
     umask(027);
@@ -66,9 +65,8 @@ START_TEST(test_file_mode_follows_umask)
     ck_assert_int_eq(stat(in_folder("a"), &info), 0);
     ck_assert_uint_eq(info.st_mode & 0777, 0640);
 }
-END_TEST
 
-START_TEST(test_file_unfinished_is_invisible)
+TEST(test_file_unfinished_is_invisible)
 {
     bn_file *f = NULL;
     ck_assert_int_eq(bn_file_write(ctx, in_folder("a"), "old", 3), BN_OK);
@@ -82,9 +80,8 @@ START_TEST(test_file_unfinished_is_invisible)
     expect_text(in_folder("a"), "old");
     ck_assert_int_eq(entries(), 1);
 }
-END_TEST
 
-START_TEST(test_file_full_disk)
+TEST(test_file_full_disk)
 {
     static char data[300000];
     ck_assert_int_eq(bn_file_write(ctx, in_folder("a"), "old", 3), BN_OK);
@@ -110,9 +107,8 @@ START_TEST(test_file_full_disk)
         expect_text(in_folder("a"), "old");
     }
 }
-END_TEST
 
-START_TEST(test_file_bad_places)
+TEST(test_file_bad_places)
 {
     static const struct {
         const char *name;
@@ -135,9 +131,8 @@ START_TEST(test_file_bad_places)
     ck_assert_int_eq(bn_file_write(ctx, "/proc/a", "x", 1), BN_IO);
     ck_assert_int_eq(entries(), 2);
 }
-END_TEST
 
-START_TEST(test_file_read_limits)
+TEST(test_file_read_limits)
 {
     char *data = NULL;
     size_t bytes = 0;
@@ -163,9 +158,8 @@ START_TEST(test_file_read_limits)
     ck_assert_uint_gt(bytes, 0);
     free(data);
 }
-END_TEST
 
-START_TEST(test_folder_create)
+TEST(test_folder_create)
 {
     struct stat info;
     ck_assert_int_eq(bn_directory_create(ctx, in_folder("p")), BN_OK);
@@ -186,9 +180,8 @@ START_TEST(test_folder_create)
     rmdir(in_folder("p/q/r"));
     rmdir(in_folder("p/q"));
 }
-END_TEST
 
-START_TEST(test_path_join)
+TEST(test_path_join)
 {
     static const char *const cases[][3] = {
         { "a", "b", "a/b" }, { "a/", "b", "a/b" }, { "", "b", "b" }, { "/", "b", "/b" }
@@ -202,7 +195,6 @@ START_TEST(test_path_join)
     errno = 0;
     ck_assert(access(bn_path_join("/tmp", longer).text, F_OK) != 0 && errno == ENAMETOOLONG); /* and no other file */
 }
-END_TEST
 
 /* A pseudo-random pattern of bits, the same every time. */
 static uint64_t next_bits(uint64_t *state)
@@ -211,7 +203,7 @@ static uint64_t next_bits(uint64_t *state)
     return *state ^ *state >> 29;
 }
 
-START_TEST(test_decimal_round_trip)
+TEST(test_decimal_round_trip)
 {
     static const double plain[] = { 0, 0.1, 1, -2.5, 1e22, 1e-300, DBL_MAX, DBL_MIN, 4.9406564584124654e-324, 1.0 / 3 };
     char text[BN_DECIMAL_BYTES];
@@ -235,9 +227,8 @@ START_TEST(test_decimal_round_trip)
     ck_assert(!bn_decimal_parse("", &back));
     ck_assert(!bn_decimal_parse("1 2", &back));
 }
-END_TEST
 
-START_TEST(test_decimal_ignores_locale)
+TEST(test_decimal_ignores_locale)
 {
     static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "C.UTF-8" };
     char text[BN_DECIMAL_BYTES];
@@ -251,9 +242,8 @@ START_TEST(test_decimal_ignores_locale)
     ck_assert(bn_decimal_parse("2.5", &v));
     near(v, 2.5, 0, "exact");
 }
-END_TEST
 
-START_TEST(test_base64_known_answers)
+TEST(test_base64_known_answers)
 {
     /* RFC 4648, section 10 */
     static const char *const pairs[][2] = { { "", "" },
@@ -290,9 +280,8 @@ START_TEST(test_base64_known_answers)
         ck_assert_msg(!bn_base64_decode(bad[i], strlen(bad[i]), data, &bytes), "%s", bad[i]);
     }
 }
-END_TEST
 
-START_TEST(test_csv_table)
+TEST(test_csv_table)
 {
     const double x[] = { 0, 0.1, 1.0 / 3 }, y[] = { -1e300, (double)NAN, (double)INFINITY };
     const bn_column columns[] = { { "x", "m", x }, { "a \"b\", c", NULL, y }, { "z", "", x } };
@@ -304,9 +293,8 @@ START_TEST(test_csv_table)
     ck_assert_int_eq(bn_csv_write(ctx, in_folder("v.csv"), columns, 0, 3), BN_USAGE);
     ck_assert_int_eq(entries(), 2);
 }
-END_TEST
 
-START_TEST(test_csv_series)
+TEST(test_csv_series)
 {
     const bn_column heads[] = { { "step", "1", NULL }, { "time", "s", NULL } };
     bn_csv_series *s = NULL;
@@ -333,9 +321,8 @@ START_TEST(test_csv_series)
     ck_assert_ptr_nonnull(strstr(data, "\n1999,999.5\n2000,\n"));
     free(data);
 }
-END_TEST
 
-START_TEST(test_csv_full_disk_keeps_last)
+TEST(test_csv_full_disk_keeps_last)
 {
     const bn_column head = { "v", "", NULL };
     bn_csv_series *s = NULL;
@@ -353,25 +340,5 @@ START_TEST(test_csv_full_disk_keeps_last)
     ck_assert_int_eq(entries(), 1);
     expect_text(in_folder("s.csv"), "v\n1\n");
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, open_folder, close_folder);
-    tcase_add_test(c, test_file_write_replaces_whole);
-    tcase_add_test(c, test_file_mode_follows_umask);
-    tcase_add_test(c, test_file_unfinished_is_invisible);
-    tcase_add_test(c, test_file_full_disk);
-    tcase_add_test(c, test_file_bad_places);
-    tcase_add_test(c, test_file_read_limits);
-    tcase_add_test(c, test_folder_create);
-    tcase_add_test(c, test_path_join);
-    tcase_add_test(c, test_decimal_round_trip);
-    tcase_add_test(c, test_decimal_ignores_locale);
-    tcase_add_test(c, test_base64_known_answers);
-    tcase_add_test(c, test_csv_table);
-    tcase_add_test(c, test_csv_series);
-    tcase_add_test(c, test_csv_full_disk_keeps_last);
-}
-
-int main(void) { return bn_test_main("io", add); }
+int main(void) { return bn_test_main("io", open_folder, close_folder); }

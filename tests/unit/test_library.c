@@ -60,7 +60,7 @@ static void fails(bn_status st, bn_status expected, const char *says)
     bn_error_clear(ctx);
 }
 
-START_TEST(lists_are_built_whole)
+TEST(lists_are_built_whole)
 {
     const char *keys[] = { "case.solver=bpm",
                            "grid.cells=64",
@@ -84,10 +84,9 @@ START_TEST(lists_are_built_whole)
     fails(bn_case_parse(ctx, "guide", text, (const char *const[]){ "structure=[{ indx = 1 }]" }, 1, &c), BN_CASE,
           "index");
 }
-END_TEST
 
 /* What else a list of tables may have, of the self-test of flow and of flood. */
-START_TEST(values_of_items)
+TEST(values_of_items)
 {
     bn_case *c;
     const char *keys[] = { "case.solver=flood", "grid.cells=[20, 10]", "grid.spacing=1",
@@ -105,7 +104,6 @@ START_TEST(values_of_items)
     ck_assert_int_ge(bn_case_item_choice(c, "boundary.segment.side", 0), 0);
     bn_case_destroy(&c);
 }
-END_TEST
 
 static void nowhere(void *user, int level, const char *text)
 {
@@ -115,7 +113,7 @@ static void nowhere(void *user, int level, const char *text)
 }
 
 /* What a context and a device tell of themselves. */
-START_TEST(contexts_and_devices)
+TEST(contexts_and_devices)
 {
     size_t count;
     ck_assert(!bn_context_debug(ctx) && bn_device_local_count(device) == 1 && bn_device_local(device, 0)->bytes > 0);
@@ -135,7 +133,6 @@ START_TEST(contexts_and_devices)
     ck_assert_uint_eq(count, 0);
     bn_context_destroy(&own);
 }
-END_TEST
 
 /* Parts, strides, precisions and order, against the whole field as bn_sim_read gives it. */
 static void check_parts(bn_device *on, const char *precision)
@@ -187,13 +184,12 @@ static void check_parts(bn_device *on, const char *precision)
     forget(&c, &sim);
 }
 
-START_TEST(parts_of_fields)
+TEST(parts_of_fields)
 {
     check_parts(NULL, "case.precision=single");
     check_parts(NULL, "case.precision=double");
     check_parts(device, "case.precision=single");
 }
-END_TEST
 
 /* A state that is read from one simulation and written to another goes on there with the same bits. */
 static void check_transfer(bn_device *on)
@@ -218,15 +214,14 @@ static void check_transfer(bn_device *on)
         forget(&c[i], &sim[i]);
 }
 
-START_TEST(a_written_state_goes_on)
+TEST(a_written_state_goes_on)
 {
     check_transfer(NULL);
     check_transfer(device);
 }
-END_TEST
 
 /* Water that is added where all was dry begins to flow, on the device as in the reference; its volume stays. */
-START_TEST(water_is_added_to_a_dry_floor)
+TEST(water_is_added_to_a_dry_floor)
 {
     enum { N = 300 };
     const char *keys[] = { "case.solver=flood", "grid.cells=[300, 8]", "grid.spacing=1",
@@ -253,10 +248,9 @@ START_TEST(water_is_added_to_a_dry_floor)
     /* Every cell rounds its depth in each of some dozen time steps: 2^-24 of at most 1 m, in 60 cells. */
     near(volume[0], 4, 60 * 0x1p-24 * 24, "four cells of 1 m");
 }
-END_TEST
 
 /* Complex fields: pairs side by side, components apart. */
-START_TEST(pairs_and_components)
+TEST(pairs_and_components)
 {
     run r = RUN("[case]\nsolver = \"maxwell\"\n[grid]\ncells = [4, 3, 30]\nspacing = \"20 nm\"\n[light]\n"
                 "wavelength = \"600 nm\"\n[stop]\nsteps = 8\n",
@@ -279,7 +273,6 @@ START_TEST(pairs_and_components)
     free(whole);
     end_run(&r);
 }
-END_TEST
 
 /* Who is asked: how often, and what was said. */
 typedef struct watcher {
@@ -298,7 +291,7 @@ static bool watch(void *user, const bn_sim_state *now, double left)
     return !atomic_load(&w->stop) && (w->most == 0 || w->asked < w->most);
 }
 
-START_TEST(steps_are_watched)
+TEST(steps_are_watched)
 {
     bn_case *c[2];
     bn_sim *sim[2];
@@ -327,9 +320,8 @@ START_TEST(steps_are_watched)
     for (int i = 0; i < 2; i++)
         forget(&c[i], &sim[i]);
 }
-END_TEST
 
-START_TEST(a_case_runs_whole)
+TEST(a_case_runs_whole)
 {
     bn_case *c[2];
     bn_sim *sim[2];
@@ -374,9 +366,8 @@ START_TEST(a_case_runs_whole)
     snprintf(command, sizeof command, "rm -rf %s", folder);
     ck_assert_int_eq(system(command), 0);
 }
-END_TEST
 
-START_TEST(a_run_that_cannot_begin)
+TEST(a_run_that_cannot_begin)
 {
     bn_case *c;
     bn_sim *sim;
@@ -387,7 +378,6 @@ START_TEST(a_run_that_cannot_begin)
     ck_assert_ptr_null(sim);
     bn_case_destroy(&c);
 }
-END_TEST
 
 /* A long run, ended by another thread. */
 static void *stop_soon(void *user)
@@ -397,7 +387,7 @@ static void *stop_soon(void *user)
     return NULL;
 }
 
-START_TEST(another_thread_ends_a_run)
+TEST(another_thread_ends_a_run)
 {
     bn_case *c;
     bn_sim *sim;
@@ -409,7 +399,6 @@ START_TEST(another_thread_ends_a_run)
     ck_assert_int_eq(pthread_join(other, NULL), 0);
     forget(&c, &sim);
 }
-END_TEST
 
 /* Threads with a context each. */
 typedef struct alone {
@@ -442,7 +431,7 @@ static void *run_alone(void *user)
     return NULL;
 }
 
-START_TEST(threads_do_not_meet)
+TEST(threads_do_not_meet)
 {
     enum { THREADS = 3 };
     alone one, *all = calloc(THREADS, sizeof *all);
@@ -458,9 +447,8 @@ START_TEST(threads_do_not_meet)
     }
     free(all);
 }
-END_TEST
 
-START_TEST(maps_are_drawn)
+TEST(maps_are_drawn)
 {
     char path[] = "/tmp/binnacle-map-XXXXXX";
     unsigned char head[8] = { 0 };
@@ -477,24 +465,5 @@ START_TEST(maps_are_drawn)
     (void)remove(path);
     fails(bn_map_draw(ctx, &(bn_map){ .name = "q" }, path), BN_USAGE, "can't be drawn");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, lists_are_built_whole);
-    tcase_add_test(tests, values_of_items);
-    tcase_add_test(tests, contexts_and_devices);
-    tcase_add_test(tests, parts_of_fields);
-    tcase_add_test(tests, a_written_state_goes_on);
-    tcase_add_test(tests, water_is_added_to_a_dry_floor);
-    tcase_add_test(tests, pairs_and_components);
-    tcase_add_test(tests, steps_are_watched);
-    tcase_add_test(tests, a_case_runs_whole);
-    tcase_add_test(tests, a_run_that_cannot_begin);
-    tcase_add_test(tests, another_thread_ends_a_run);
-    tcase_add_test(tests, threads_do_not_meet);
-    tcase_add_test(tests, maps_are_drawn);
-}
-
-int main(void) { return bn_test_main("library", add); }
+int main(void) { return bn_test_main("library", set_up, tear_down); }

@@ -50,7 +50,7 @@ static void close_all(bn_domain **d, bn_device **device)
     bn_context_destroy(&ctx);
 }
 
-START_TEST(cuts_follow_the_work)
+TEST(cuts_follow_the_work)
 {
     bn_device *device = team(3);
     if (!device)
@@ -97,9 +97,8 @@ START_TEST(cuts_follow_the_work)
     bn_cuts_free(&cuts);
     close_all(&d, &device);
 }
-END_TEST
 
-START_TEST(cuts_that_a_domain_cannot_have)
+TEST(cuts_that_a_domain_cannot_have)
 {
     bn_device *device = team(3);
     if (!device)
@@ -113,9 +112,8 @@ START_TEST(cuts_that_a_domain_cannot_have)
     }
     close_all(&d, &device);
 }
-END_TEST
 
-START_TEST(fields_move_with_their_values)
+TEST(fields_move_with_their_values)
 {
     static const bn_field_desc descs[] = { { "pair", "", BN_T_REAL, 2, 0 },
                                            { "together", "", BN_T_REAL, 3, BN_INTERLEAVED },
@@ -160,7 +158,6 @@ START_TEST(fields_move_with_their_values)
     }
     close_all(&d, &device);
 }
-END_TEST
 
 static double bump(const double x[3], const void *user)
 {
@@ -182,7 +179,7 @@ static void diffuse(bn_domain *d, bn_field *a, bn_field *b, bn_program **program
     }
 }
 
-START_TEST(steps_and_books_go_on_where_fields_went)
+TEST(steps_and_books_go_on_where_fields_went)
 {
     enum { NX = 37, NY = 40 };
     static float still[NX * NY], moved[NX * NY];
@@ -227,9 +224,8 @@ START_TEST(steps_and_books_go_on_where_fields_went)
     bn_device_close(&device);
     bn_context_destroy(&ctx);
 }
-END_TEST
 
-START_TEST(a_snapshot_outlives_the_domain)
+TEST(a_snapshot_outlives_the_domain)
 {
     enum { NX = 37, NY = 40 };
     uint32_t begin[] = { 0, 36 };
@@ -263,9 +259,8 @@ START_TEST(a_snapshot_outlives_the_domain)
     bn_field_destroy(&a);
     close_all(&next, &device);
 }
-END_TEST
 
-START_TEST(partial_sums_of_all_devices_are_read)
+TEST(partial_sums_of_all_devices_are_read)
 {
     enum { NX = BN_BLOCK_NX + 3, NY = 22, BLOCKS = 12 };
     static const bn_kernel_desc kernel = { "reduce_max_abs", BN_PER_BLOCK, { 1, 0, 1 } };
@@ -303,9 +298,8 @@ START_TEST(partial_sums_of_all_devices_are_read)
     bn_field_destroy(&b);
     close_all(&d, &device);
 }
-END_TEST
 
-START_TEST(cuts_move_when_that_pays)
+TEST(cuts_move_when_that_pays)
 {
     static const bn_cuts even = { .count = 2, .now = 1.1, .then = 1 }, uneven = { .count = 2, .now = 2, .then = 1 },
                          hopeless = { .count = 2, .now = 2, .then = 1.95 };
@@ -341,17 +335,5 @@ START_TEST(cuts_move_when_that_pays)
     ck_assert(b.moves == 1 && b.fresh && bn_load_balance_due(&b, 16)); /* the next step tells what else it costs */
     close_all(&d, &device);
 }
-END_TEST
 
-static void add(TCase *t)
-{
-    tcase_add_test(t, cuts_follow_the_work);
-    tcase_add_test(t, cuts_that_a_domain_cannot_have);
-    tcase_add_test(t, fields_move_with_their_values);
-    tcase_add_test(t, steps_and_books_go_on_where_fields_went);
-    tcase_add_test(t, a_snapshot_outlives_the_domain);
-    tcase_add_test(t, cuts_move_when_that_pays);
-    tcase_add_test(t, partial_sums_of_all_devices_are_read);
-}
-
-int main(void) { return bn_test_main("balance", add); }
+int main(void) { return bn_test_main("balance", NULL, NULL); }

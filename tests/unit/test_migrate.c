@@ -128,17 +128,16 @@ static void check(walkers *w, bool crowd, bool cut, int factor)
     OK(bn_domain_check_canaries(w->domain));
 }
 
-START_TEST(nobody_travels_on_one_device)
+TEST(nobody_travels_on_one_device)
 {
     walkers w = begin(NULL, 64, 7, false, false);
     check(&w, false, false, 1);
     ck_assert_uint_eq(bn_migrating_particles_counts(w.particles).launches, 1);
     end(&w);
 }
-END_TEST
 
 /* Three units of planes: the fourth device has none. */
-START_TEST(all_come_through_on_four_devices)
+TEST(all_come_through_on_four_devices)
 {
     bn_context *ctx;
     double values[PLANES * EACH];
@@ -150,18 +149,16 @@ START_TEST(all_come_through_on_four_devices)
     check(&w, false, true, 3); /* and once more */
     end(&w);
 }
-END_TEST
 
 /* All come to one device from both sides, and it has room for five. */
-START_TEST(a_crowd_waits_and_nobody_is_lost)
+TEST(a_crowd_waits_and_nobody_is_lost)
 {
     walkers w = begin("4", 5, 7, true, false);
     check(&w, true, true, 1);
     end(&w);
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_told)
+TEST(what_is_wrong_is_told)
 {
     walkers w = begin("2", 16, 7, false, true);
     bn_context *ctx = w.ctx;
@@ -187,14 +184,5 @@ START_TEST(what_is_wrong_is_told)
     bn_error_clear(ctx);
     end(&w);
 }
-END_TEST
 
-static void add(TCase *t)
-{
-    tcase_add_test(t, nobody_travels_on_one_device);
-    tcase_add_test(t, all_come_through_on_four_devices);
-    tcase_add_test(t, a_crowd_waits_and_nobody_is_lost);
-    tcase_add_test(t, what_is_wrong_is_told);
-}
-
-int main(void) { return bn_test_main("travel", add); }
+int main(void) { return bn_test_main("travel", NULL, NULL); }

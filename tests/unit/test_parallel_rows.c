@@ -15,7 +15,7 @@ static void count_rows(void *user, size_t first, size_t end)
         rows[r]++;
 }
 
-START_TEST(every_row_and_job_once)
+TEST(every_row_and_job_once)
 {
     static const size_t counts[] = { 0, 1, 127, 128, 129, 255, 257, 1000, 5001 },
                         widths[] = { 0, 1, 128, 16383, 16384, 100000 };
@@ -32,7 +32,6 @@ START_TEST(every_row_and_job_once)
         free(rows);
     }
 }
-END_TEST
 
 enum { LONG = 1027, SHORT = 40 };
 
@@ -70,7 +69,7 @@ static double *matrix_of(const bn_grid_level *l)
 }
 
 /* Of a channel and the same transposed: few long rows and many short ones are cut into ranges at other places. */
-START_TEST(matrices_do_not_depend_on_threads)
+TEST(matrices_do_not_depend_on_threads)
 {
     static const int transposed[9] = { 0, 3, 4, 1, 2, 5, 7, 6, 8 };
     bn_multigrid_plan a = plan_of(false), b = plan_of(true);
@@ -95,12 +94,5 @@ START_TEST(matrices_do_not_depend_on_threads)
     bn_multigrid_plan_destroy(&a);
     bn_multigrid_plan_destroy(&b);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, every_row_and_job_once);
-    tcase_add_test(tests, matrices_do_not_depend_on_threads);
-}
-
-int main(void) { return bn_test_main("parallel_rows", add); }
+int main(void) { return bn_test_main("parallel_rows", NULL, NULL); }

@@ -23,7 +23,7 @@ static void setup(void)
     snprintf(path, sizeof path, "%s/a.png", test_folder);
 }
 
-START_TEST(test_label_units)
+TEST(test_label_units)
 {
     static const char *const units[][2] = {
         { "m2 s-1", "m²/s" },
@@ -52,9 +52,8 @@ START_TEST(test_label_units)
     bn_label_unit(text, sizeof text, NULL);
     ck_assert_str_eq(text, "");
 }
-END_TEST
 
-START_TEST(test_label_texts)
+TEST(test_label_texts)
 {
     char text[BN_LABEL_BYTES], tiny[8];
     double factor;
@@ -96,9 +95,8 @@ START_TEST(test_label_texts)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         ck_assert_str_eq(bn_label_length(lengths[i].size, &factor), lengths[i].unit);
 }
-END_TEST
 
-START_TEST(test_ticks_everywhere)
+TEST(test_ticks_everywhere)
 {
     static const double ranges[][2] = { { 0, 1 },          { -0.117, 0.002 }, { 1e-12, 3e-12 },
                                         { 300, 300.0001 }, { -1e300, 1e300 }, { -5, 5 },
@@ -137,7 +135,6 @@ START_TEST(test_ticks_everywhere)
     bn_ticks_log(&t, -300, 300, 8);
     ck_assert_int_le(t.count, BN_TICKS_MAX);
 }
-END_TEST
 
 /* Lightness after CIE 1976 of an sRGB colour. */
 static double lightness(uint32_t rgb)
@@ -151,7 +148,7 @@ static double lightness(uint32_t rgb)
     return y > 0.008856 ? 116 * cbrt(y) - 16 : 903.3 * y;
 }
 
-START_TEST(test_colour_maps)
+TEST(test_colour_maps)
 {
     bn_palette p;
     bn_palette_make(BN_MAP_SEQUENTIAL, &p);
@@ -175,7 +172,6 @@ START_TEST(test_colour_maps)
     for (int i = 0; i < BN_PALETTE_COLOURS; i += 8)
         near(lightness(p.rgb[i]), lightness(p.rgb[0]), 9, "one lightness all around");
 }
-END_TEST
 
 /* What a test sees of the lines. */
 typedef struct seen {
@@ -200,7 +196,7 @@ static void collect(void *user, const double (*points)[2], size_t count)
 
 static double off_circle(double x, double y) { return fabs(hypot(x - 50.3, y - 40.7) - 30); }
 
-START_TEST(test_contour_circle)
+TEST(test_contour_circle)
 {
     enum { NX = 101, NY = 83 };
     static double v[NX * NY];
@@ -228,9 +224,8 @@ START_TEST(test_contour_circle)
     ck_assert_uint_eq(s.lines, 2);
     ck_assert_uint_eq(s.closed, 0);
 }
-END_TEST
 
-START_TEST(test_contour_saddles)
+TEST(test_contour_saddles)
 {
     /* A chess board: every square is a saddle, whose mean 0.5 counts as high at the level 0.5: low corners are alone.
      */
@@ -248,9 +243,8 @@ START_TEST(test_contour_saddles)
     ck_assert_uint_eq(high.closed, 24);
     ck_assert_uint_eq(high.lines, 40);
 }
-END_TEST
 
-START_TEST(test_contour_nothing)
+TEST(test_contour_nothing)
 {
     const double flat[9] = { 0 }, missing[4] = { (double)NAN, 0, 1, (double)INFINITY };
     seen s = { 0 };
@@ -259,9 +253,8 @@ START_TEST(test_contour_nothing)
     ck_assert_int_eq(bn_contour_trace(ctx, missing, (const uint32_t[]){ 2, 2 }, 0.5, collect, &s), BN_OK);
     ck_assert_uint_eq(s.lines, 0);
 }
-END_TEST
 
-START_TEST(test_raster_places_values)
+TEST(test_raster_places_values)
 {
     /* x fastest, y up: the picture's lower left pixel is the first value. */
     const double v[6] = { 0, 1, 2, 3, 4, (double)NAN };
@@ -302,7 +295,6 @@ START_TEST(test_raster_places_values)
     o = bn_raster_range(&odd);
     near(o.low, 1, 0, "as asked for");
 }
-END_TEST
 
 /* Reads a PNG; returns its size, and the number of pixels that are neither white nor black, and the Title. */
 typedef struct png_facts {
@@ -352,7 +344,7 @@ static bn_picture make_picture(double values[N * N])
                          .contours = { values, NULL, 9, "psi [m2 s-1]" } };
 }
 
-START_TEST(test_picture_writes)
+TEST(test_picture_writes)
 {
     static double values[N * N];
     bn_picture p = make_picture(values);
@@ -377,10 +369,9 @@ START_TEST(test_picture_writes)
         ck_assert_uint_le(f.height, 1100);
     }
 }
-END_TEST
 
 /* A caption is a line of text more; a mark takes the colours of a line across the frame, one outside of it none. */
-START_TEST(test_picture_caption_and_marks)
+TEST(test_picture_caption_and_marks)
 {
     static double values[N * N];
     static const bn_marked_line marks[] = { { false, 0.5, "PML" }, { true, 0.25, "side" }, { true, 1.25, "outside" } };
@@ -406,9 +397,8 @@ START_TEST(test_picture_caption_and_marks)
     ck_assert_uint_gt(said.height, plain.height + 15);
     ck_assert_uint_eq(said.width, plain.width);
 }
-END_TEST
 
-START_TEST(test_picture_odd_data)
+TEST(test_picture_odd_data)
 {
     static double values[N * N], levels[3] = { (double)-INFINITY, 0.2, (double)NAN };
     static const double odd[] = { (double)NAN, 0, 5, 1e308, -1e-310 };
@@ -442,9 +432,8 @@ START_TEST(test_picture_odd_data)
     ck_assert_uint_gt(f.height, 380);
     ck_assert_uint_lt(f.height, 600);
 }
-END_TEST
 
-START_TEST(test_picture_refuses)
+TEST(test_picture_refuses)
 {
     static double values[N * N];
     bn_picture p = make_picture(values);
@@ -475,9 +464,8 @@ START_TEST(test_picture_refuses)
         bn_error_clear(ctx);
     }
 }
-END_TEST
 
-START_TEST(test_chart_writes)
+TEST(test_chart_writes)
 {
     enum { MANY = 200000 };
     static double x[MANY], y[MANY];
@@ -508,24 +496,5 @@ START_TEST(test_chart_writes)
     c.count = 0;
     ck_assert_int_eq(bn_chart_write(ctx, path, &c), BN_USAGE);
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, setup, close_folder);
-    tcase_add_test(c, test_label_units);
-    tcase_add_test(c, test_label_texts);
-    tcase_add_test(c, test_ticks_everywhere);
-    tcase_add_test(c, test_colour_maps);
-    tcase_add_test(c, test_contour_circle);
-    tcase_add_test(c, test_contour_saddles);
-    tcase_add_test(c, test_contour_nothing);
-    tcase_add_test(c, test_raster_places_values);
-    tcase_add_test(c, test_picture_writes);
-    tcase_add_test(c, test_picture_caption_and_marks);
-    tcase_add_test(c, test_picture_odd_data);
-    tcase_add_test(c, test_picture_refuses);
-    tcase_add_test(c, test_chart_writes);
-}
-
-int main(void) { return bn_test_main("picture", add); }
+int main(void) { return bn_test_main("picture", setup, close_folder); }

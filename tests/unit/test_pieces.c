@@ -82,7 +82,7 @@ static void expect_whole(const bn_vtk_array *a, int components)
     free(want);
 }
 
-START_TEST(vtk_pieces_are_read_as_one)
+TEST(vtk_pieces_are_read_as_one)
 {
     for (int nodes = 0; nodes < 2; nodes++) {
         bn_vtk_image image;
@@ -109,7 +109,6 @@ START_TEST(vtk_pieces_are_read_as_one)
         bn_vtk_free(&image);
     }
 }
-END_TEST
 
 /* Writes the list with `from` replaced by `to`, and expects the reader to refuse it with `why`. */
 static void refused(const char *from, const char *to, const char *why)
@@ -132,7 +131,7 @@ static void refused(const char *from, const char *to, const char *why)
 }
 
 /* A list that names itself was read without end; one that has a piece in place of another got zeros. */
-START_TEST(lists_that_make_no_whole_are_refused)
+TEST(lists_that_make_no_whole_are_refused)
 {
     bn_volume volume;
     refused("p0.vti", "all.pvti", "a list of pieces among the pieces");
@@ -142,9 +141,8 @@ START_TEST(lists_that_make_no_whole_are_refused)
     refused("Extent=\"0 6 4 8 0 3\" Source=\"p2.vti\"", "Extent=\"6 12 4 8 0 3\" Source=\"p3.vti\"", "there twice");
     refused("Origin=\"0.5 ", "Origin=\"1e300 ", "cannot be told apart");
 }
-END_TEST
 
-START_TEST(damaged_lists_are_refused)
+TEST(damaged_lists_are_refused)
 {
     bn_vtk_image image;
     refused("p2.vti", "p1.vti", "not the piece");
@@ -159,10 +157,9 @@ START_TEST(damaged_lists_are_refused)
     ck_assert_int_eq(bn_vtk_read(ctx, in_folder("all.pvti"), NULL, &image), BN_IO);
     ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "p2.vti"));
 }
-END_TEST
 
 /* Storeys of hexagons: the cells of a piece that begins in an odd row have the corners that they have in the whole. */
-START_TEST(pieces_of_hexagons_fit_together)
+TEST(pieces_of_hexagons_fit_together)
 {
     const bn_vtk_image whole = {
         .dims = 3, .n = { 5, 6, 2 }, .h = { 1, 0.8, 3 }, .origin = { 10, 20, 30 }, .hexagons = true
@@ -188,9 +185,8 @@ START_TEST(pieces_of_hexagons_fit_together)
     free(places);
     free(part);
 }
-END_TEST
 
-START_TEST(hdf5_finds_the_values_of_pieces)
+TEST(hdf5_finds_the_values_of_pieces)
 {
     static const char *const names[PIECES] = { "p0.h5", "p1.h5", "p2.h5", "p3.h5" };
     bn_mesh_piece list[PIECES];
@@ -234,7 +230,6 @@ START_TEST(hdf5_finds_the_values_of_pieces)
         bn_volume_free(&volume);
     }
 }
-END_TEST
 
 /* Nodes that lie ever further apart, of files of VTK and HDF5, whole and in pieces. */
 static double uneven[3][NX];
@@ -249,7 +244,7 @@ static void expect_places(const bn_vtk_image *image)
     ck_assert(memcmp(image->n, whole_n, sizeof image->n) == 0);
 }
 
-START_TEST(uneven_places_are_read_back)
+TEST(uneven_places_are_read_back)
 {
     static const char *const names[PIECES] = { "p0.vtr", "p1.vtr", "p2.vtr", "p3.vtr" };
     bn_vtk_piece list[PIECES];
@@ -319,17 +314,5 @@ START_TEST(uneven_places_are_read_back)
     ck_assert_msg(strstr(bn_error_text(ctx), "do not rise along x") != NULL, "%s", bn_error_text(ctx));
     bn_error_clear(ctx);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, vtk_pieces_are_read_as_one);
-    tcase_add_test(tests, damaged_lists_are_refused);
-    tcase_add_test(tests, lists_that_make_no_whole_are_refused);
-    tcase_add_test(tests, pieces_of_hexagons_fit_together);
-    tcase_add_test(tests, hdf5_finds_the_values_of_pieces);
-    tcase_add_test(tests, uneven_places_are_read_back);
-}
-
-int main(void) { return bn_test_main("pieces", add); }
+int main(void) { return bn_test_main("pieces", open_folder, close_folder); }

@@ -147,7 +147,7 @@ static void check_structure(const char *name, const char *const *files, uint32_t
     free(data);
 }
 
-START_TEST(test_png_animation_structure)
+TEST(test_png_animation_structure)
 {
     write_frames();
     for (uint32_t count = 1; count <= FRAMES; count++) {
@@ -161,9 +161,8 @@ START_TEST(test_png_animation_structure)
     ck_assert_int_eq(bn_png_animate(ctx, path, frames, 2, 100000), BN_OK);
     check_structure(path, frames, 2, 65535);
 }
-END_TEST
 
-START_TEST(test_png_animation_still)
+TEST(test_png_animation_still)
 {
     uint32_t size[2][2];
     unsigned char *grey[2];
@@ -180,7 +179,6 @@ START_TEST(test_png_animation_still)
     ck_assert_int_eq(bn_png_animate(ctx, path, frames, FRAMES, 50), BN_OK);
     check_structure(path, frames, FRAMES, 50);
 }
-END_TEST
 
 /* Nothing but the frames stands in the folder. */
 static void nothing_left(int files)
@@ -210,7 +208,7 @@ static void put_file(const char *name, const void *data, size_t bytes)
     ck_assert_int_eq(fclose(stream), 0);
 }
 
-START_TEST(test_png_animation_refuses)
+TEST(test_png_animation_refuses)
 {
     write_frames();
     write_frame(2, WIDTH, HEIGHT - 1);
@@ -225,9 +223,8 @@ START_TEST(test_png_animation_refuses)
     nothing_left(FRAMES);
     ck_assert_int_eq(bn_png_animate(ctx, "/proc/none/a.png", frames, 2, 100), BN_IO);
 }
-END_TEST
 
-START_TEST(test_png_animation_damaged)
+TEST(test_png_animation_damaged)
 {
     size_t bytes;
     write_frame(0, 6, 5);
@@ -253,10 +250,9 @@ START_TEST(test_png_animation_damaged)
     write_frame(1, 6, 5);
     check_structure(path, frames, 2, 100);
 }
-END_TEST
 
 /* Pictures of one kind at different times: all of the values, the title and whether there are lines may change. */
-START_TEST(test_picture_sizes_stay)
+TEST(test_picture_sizes_stay)
 {
     enum { N = 24 };
     static double values[N * N];
@@ -291,7 +287,6 @@ START_TEST(test_picture_sizes_stay)
             }
         }
 }
-END_TEST
 
 /* A run of a small case. */
 static void write_run(const char *out, const char *override, bool force)
@@ -305,7 +300,7 @@ static void write_run(const char *out, const char *override, bool force)
     bn_case_destroy(&c);
 }
 
-START_TEST(test_run_leaves_animations)
+TEST(test_run_leaves_animations)
 {
     static const char *const names[] = { "psi", "vorticity" };
     char out[4200], name[4300], own[4300], step_path[4][4300];
@@ -328,17 +323,5 @@ START_TEST(test_run_leaves_animations)
     write_run(out, "output.animation=false", true);
     ck_assert_int_eq(access(own, F_OK), 0);
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, setup, close_folder);
-    tcase_add_test(c, test_png_animation_structure);
-    tcase_add_test(c, test_png_animation_still);
-    tcase_add_test(c, test_png_animation_refuses);
-    tcase_add_test(c, test_png_animation_damaged);
-    tcase_add_test(c, test_picture_sizes_stay);
-    tcase_add_test(c, test_run_leaves_animations);
-}
-
-int main(void) { return bn_test_main("png_animation", add); }
+int main(void) { return bn_test_main("png_animation", setup, close_folder); }

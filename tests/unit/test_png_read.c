@@ -156,7 +156,7 @@ static const kind kinds[] = {
     { PNG_COLOR_TYPE_RGB_ALPHA, 8, false },  { PNG_COLOR_TYPE_RGB_ALPHA, 16, false },
 };
 
-START_TEST(test_png_read_kinds)
+TEST(test_png_read_kinds)
 {
     static const uint32_t sizes[][2] = { { 13, 9 }, { 1, 1 }, { 3, 2 }, { 64, 5 }, { 1, 20 } };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -184,9 +184,8 @@ START_TEST(test_png_read_kinds)
                 free(rgb);
             }
 }
-END_TEST
 
-START_TEST(test_png_read_black_and_white)
+TEST(test_png_read_black_and_white)
 {
     const kind bits = { PNG_COLOR_TYPE_GRAY, 1, false }; /* column 0 is black, the rest of row 0 white */
     uint32_t width, height;
@@ -199,7 +198,6 @@ START_TEST(test_png_read_black_and_white)
         ck_assert_uint_eq(grey[40 * j], 0);
     free(grey);
 }
-END_TEST
 
 /* Reads what stands at `path` and expects it to be refused with `text` in the message. */
 static void refused(const char *file, const char *text)
@@ -246,7 +244,7 @@ static void write_claim(uint32_t width, uint32_t height)
     put_file(file, sizeof file);
 }
 
-START_TEST(test_png_read_refuses)
+TEST(test_png_read_refuses)
 {
     refused(path, "No such file");
     refused(test_folder, "directory");
@@ -266,9 +264,8 @@ START_TEST(test_png_read_refuses)
     write_claim(32768, 8192); /* as large as can be: taken for a moment, then found empty */
     refused(path, "libpng says");
 }
-END_TEST
 
-START_TEST(test_png_read_truncated)
+TEST(test_png_read_truncated)
 {
     static const kind some[] = { { PNG_COLOR_TYPE_PALETTE, 4, true }, { PNG_COLOR_TYPE_RGB_ALPHA, 16, false } };
     for (size_t k = 0; k < 2; k++) {
@@ -285,7 +282,6 @@ START_TEST(test_png_read_truncated)
         free(data);
     }
 }
-END_TEST
 
 /* Repeatable noise (Knuth's 64-bit linear congruence). */
 static uint32_t noise(uint64_t *state)
@@ -346,20 +342,7 @@ static void mutate(bool repaired)
     ck_assert_uint_gt(read, 0);
 }
 
-START_TEST(test_png_read_mutated) { mutate(false); }
-END_TEST
-START_TEST(test_png_read_mutated_repaired) { mutate(true); }
-END_TEST
+TEST(test_png_read_mutated) { mutate(false); }
+TEST(test_png_read_mutated_repaired) { mutate(true); }
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, setup, close_folder);
-    tcase_add_test(c, test_png_read_kinds);
-    tcase_add_test(c, test_png_read_black_and_white);
-    tcase_add_test(c, test_png_read_refuses);
-    tcase_add_test(c, test_png_read_truncated);
-    tcase_add_test(c, test_png_read_mutated);
-    tcase_add_test(c, test_png_read_mutated_repaired);
-}
-
-int main(void) { return bn_test_main("png_read", add); }
+int main(void) { return bn_test_main("png_read", setup, close_folder); }

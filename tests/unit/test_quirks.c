@@ -8,7 +8,7 @@ static bn_device_info device(const char *platform, const char *version, const ch
     return (bn_device_info){ .platform = platform, .version = version, .extensions = extensions };
 }
 
-START_TEST(gpus_with_sub_groups_of_16_at_least_are_told_to_take_16)
+TEST(gpus_with_sub_groups_of_16_at_least_are_told_to_take_16)
 {
     const char *extensions = "cl_khr_fp64 cl_intel_required_subgroup_size cl_intel_subgroups";
     const bn_device_info info = device("Intel(R) OpenCL Graphics", "OpenCL 3.0 NEO", extensions);
@@ -18,9 +18,8 @@ START_TEST(gpus_with_sub_groups_of_16_at_least_are_told_to_take_16)
     const bn_device_info other = device("AMD Accelerated Parallel Processing", "OpenCL 2.0", "cl_khr_fp64");
     ck_assert_int_eq(bn_quirks_find(&other, 16).sub_group, 0);
 }
-END_TEST
 
-START_TEST(caches_are_ours_where_the_driver_has_none)
+TEST(caches_are_ours_where_the_driver_has_none)
 {
     const bn_device_info amd = device("AMD Accelerated Parallel Processing", "OpenCL 2.0 AMD-APP", "cl_khr_fp64");
     const bn_device_info intel = device("Intel(R) OpenCL Graphics", "OpenCL 3.0 NEO", "");
@@ -31,9 +30,8 @@ START_TEST(caches_are_ours_where_the_driver_has_none)
     ck_assert(bn_quirks_find(&nvidia, 0).register_option);
     ck_assert(!bn_quirks_find(&amd, 0).register_option);
 }
-END_TEST
 
-START_TEST(what_is_too_old_is_not_offered)
+TEST(what_is_too_old_is_not_offered)
 {
     const bn_device_info old = device("Some Platform", "OpenCL 1.1 of 2011", ""),
                          new = device("It", "OpenCL 1.2", NULL);
@@ -41,9 +39,8 @@ START_TEST(what_is_too_old_is_not_offered)
     ck_assert_str_ne(bn_quirks_find(&old, 0).why_excluded, "");
     ck_assert(!bn_quirks_find(&new, 0).excluded);
 }
-END_TEST
 
-START_TEST(launches_are_short_where_loops_end_early)
+TEST(launches_are_short_where_loops_end_early)
 {
     bn_device_info mesa = device("rusticl", "OpenCL 3.0", "");
     mesa.name = "llvmpipe (LLVM 15.0.6, 256 bits)";
@@ -51,9 +48,8 @@ START_TEST(launches_are_short_where_loops_end_early)
     mesa.name = "AMD Radeon RX 6800";
     ck_assert_double_eq(bn_quirks_find(&mesa, 0).loop_limit, 0);
 }
-END_TEST
 
-START_TEST(local_memory_that_is_counted_twice_is_halved)
+TEST(local_memory_that_is_counted_twice_is_halved)
 {
     bn_device_info mesa = device("rusticl", "OpenCL 3.0", "");
     mesa.driver = "22.3.6";
@@ -63,9 +59,8 @@ START_TEST(local_memory_that_is_counted_twice_is_halved)
     const bn_device_info other = device("Some Platform", "OpenCL 1.2", NULL);
     ck_assert(!bn_quirks_find(&other, 0).local_counted_twice);
 }
-END_TEST
 
-START_TEST(kernels_are_told_what_compilers_of_cpus_do)
+TEST(kernels_are_told_what_compilers_of_cpus_do)
 {
     bn_device_info mesa = device("rusticl", "OpenCL 3.0", ""), intel = device("Intel(R) OpenCL", "OpenCL 3.0", "");
     const bn_device_info oclgrind = device("Oclgrind", "OpenCL 1.2 (Oclgrind 21.10)", "");
@@ -79,16 +74,5 @@ START_TEST(kernels_are_told_what_compilers_of_cpus_do)
     ck_assert_ptr_null(bn_quirks_find(&mesa, 0).option);
     ck_assert_ptr_null(bn_quirks_find(&intel, 8).option);
 }
-END_TEST
 
-static void add(TCase *t)
-{
-    tcase_add_test(t, kernels_are_told_what_compilers_of_cpus_do);
-    tcase_add_test(t, local_memory_that_is_counted_twice_is_halved);
-    tcase_add_test(t, launches_are_short_where_loops_end_early);
-    tcase_add_test(t, gpus_with_sub_groups_of_16_at_least_are_told_to_take_16);
-    tcase_add_test(t, caches_are_ours_where_the_driver_has_none);
-    tcase_add_test(t, what_is_too_old_is_not_offered);
-}
-
-int main(void) { return bn_test_main("quirks", add); }
+int main(void) { return bn_test_main("quirks", NULL, NULL); }

@@ -12,7 +12,7 @@ static const char said[] = "ptxas info    : 0 bytes gmem\n"
                            "ptxas info    : Used 40 registers, 372 bytes cmem[0]\n"
                            "ptxas info    : Compiling entry function 'flood_wet' for 'sm_90'\n";
 
-START_TEST(registers_are_read)
+TEST(registers_are_read)
 {
     unsigned registers = 0, architecture = 0;
     ck_assert(bn_bench_registers(said, "flood_step", &registers, &architecture));
@@ -23,12 +23,11 @@ START_TEST(registers_are_read)
     ck_assert_msg(!bn_bench_registers(said, "flood_wet", &registers, &architecture), "its registers are not told");
     ck_assert(!bn_bench_registers("", "flood_step", &registers, &architecture));
 }
-END_TEST
 
 /* Bader and Meier, table 4.2 (groups of 256 on a GTX TITAN Black, 3.5): 75 % with 40 registers, all with 32 or less.
  * By hand on 9.0: 65,536 / (8 warps of 64 * 32) = 4 groups of 256, half of 64 warps; 228 KiB hold 4 groups of 50 KiB
  * and the 1 KiB that each takes. */
-START_TEST(occupancies_follow)
+TEST(occupancies_follow)
 {
     ck_assert_double_eq_tol(bn_bench_occupancy(35, 40, 256, 0), 75, 1e-12);
     ck_assert_double_eq_tol(bn_bench_occupancy(35, 32, 256, 0), 100, 1e-12);
@@ -37,12 +36,5 @@ START_TEST(occupancies_follow)
     ck_assert_double_eq_tol(bn_bench_occupancy(90, 24, 256, 51200), 50, 1e-12);
     ck_assert(isnan(bn_bench_occupancy(0, 40, 256, 0)));
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, registers_are_read);
-    tcase_add_test(tests, occupancies_follow);
-}
-
-int main(void) { return bn_test_main("registers", add); }
+int main(void) { return bn_test_main("registers", NULL, NULL); }

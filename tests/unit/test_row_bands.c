@@ -107,7 +107,7 @@ static void try_layout(int devices, int boxes, bn_precision precision)
     close_device();
 }
 
-START_TEST(rows_of_any_layout)
+TEST(rows_of_any_layout)
 {
     for (int precision = 0; precision < 2; precision++) {
         try_layout(0, 1, precision ? BN_DOUBLE : BN_SINGLE);
@@ -116,9 +116,8 @@ START_TEST(rows_of_any_layout)
         try_layout(2, 3, precision ? BN_DOUBLE : BN_SINGLE);
     }
 }
-END_TEST
 
-START_TEST(what_has_no_rows_is_refused)
+TEST(what_has_no_rows_is_refused)
 {
     open_device(1, false);
     bn_domain_desc desc = { .grid = { .dims = 2, .n = { 600, 4, 1 }, .h = { 1, 1, 1 } }, .device = device, .boxes = 1 };
@@ -131,10 +130,9 @@ START_TEST(what_has_no_rows_is_refused)
             "in whole rows");
     close_device();
 }
-END_TEST
 
 /* On their way to the device they go through pinned memory, of which one piece holds less than one component. */
-START_TEST(many_values_reach_their_places)
+TEST(many_values_reach_their_places)
 {
     enum { NX = 310, NY = 220, NZ = 140, POINTS = NX * NY * NZ };
     ck_assert_int_eq(setenv("BINNACLE_DEVICE_TYPE", "gpu", 1), 0);
@@ -164,13 +162,5 @@ START_TEST(many_values_reach_their_places)
     free(own);
     close_device();
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, many_values_reach_their_places);
-    tcase_add_test(tests, rows_of_any_layout);
-    tcase_add_test(tests, what_has_no_rows_is_refused);
-}
-
-int main(void) { return bn_test_main("rows", add); }
+int main(void) { return bn_test_main("rows", NULL, NULL); }

@@ -24,7 +24,7 @@ static bn_shapes *read_shapes(const char *ending, const char *text)
 
 #define AT(x, y) ((const double[]){ (x), (y) })
 
-START_TEST(a_text_needs_no_file)
+TEST(a_text_needs_no_file)
 {
     bn_shapes *s;
     OK(bn_shapes_read(ctx, "the text of storey.plan", "POLYGON ((0 0, 4 0, 4 3, 0 3, 0 0), (1 1, 2 1, 2 2, 1 2, 1 1))",
@@ -35,9 +35,8 @@ START_TEST(a_text_needs_no_file)
     ck_assert(bn_shapes_read(ctx, "the text of storey.plan", "POLYGON ((0 0, 4 0", 1e-3, &s) == BN_CASE);
     ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "the text of storey.plan"));
 }
-END_TEST
 
-START_TEST(walkable_areas_have_holes)
+TEST(walkable_areas_have_holes)
 {
     /* As pedestrian tools write them: a collection of areas over several lines, with a hole and a neighbour that
      * touches. */
@@ -61,9 +60,8 @@ START_TEST(walkable_areas_have_holes)
     ck_assert_int_eq(bn_shapes_box(s, AT(3, 3), AT(5, 5)), 0);
     bn_shapes_destroy(&s);
 }
-END_TEST
 
-START_TEST(later_shapes_lie_over_earlier_ones)
+TEST(later_shapes_lie_over_earlier_ones)
 {
     /* A wall across a floor, a door in it; a line as a wall, a door in that too. */
     static const char text[] =
@@ -89,9 +87,8 @@ START_TEST(later_shapes_lie_over_earlier_ones)
     ck_assert(bn_shapes_open(s, AT(-4, -4), AT(-4, 15)) && !bn_shapes_open(s, AT(-4, 1), AT(15, 1)));
     bn_shapes_destroy(&s);
 }
-END_TEST
 
-START_TEST(neighbours_that_nearly_touch_are_one)
+TEST(neighbours_that_nearly_touch_are_one)
 {
     bn_shapes *s = read_shapes("wkt", "POLYGON ((0 0, 5 0, 5 10, 0 10, 0 0))\n"
                                       "POLYGON ((5.0000001 0.3, 9 0.3, 9 9.7, 5.0000001 9.7, 5.0000001 0.3))\n");
@@ -99,7 +96,6 @@ START_TEST(neighbours_that_nearly_touch_are_one)
     ck_assert(bn_shapes_open(s, AT(1, 5), AT(8, 5)));
     bn_shapes_destroy(&s);
 }
-END_TEST
 
 static void rejected(const char *ending, const char *text, bn_status expected, const char *why)
 {
@@ -110,7 +106,7 @@ static void rejected(const char *ending, const char *text, bn_status expected, c
     bn_error_clear(ctx);
 }
 
-START_TEST(bad_files_are_rejected)
+TEST(bad_files_are_rejected)
 {
 #define HEAD "meaning,wkt\n"
     rejected("wkt", "", BN_CASE, "no shape");
@@ -134,16 +130,5 @@ START_TEST(bad_files_are_rejected)
     bn_shapes *s;
     ck_assert_int_eq(bn_shapes_read(ctx, in_folder("none.csv"), NULL, 1e-3, &s), BN_IO);
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, open_folder, close_folder);
-    tcase_add_test(c, a_text_needs_no_file);
-    tcase_add_test(c, walkable_areas_have_holes);
-    tcase_add_test(c, later_shapes_lie_over_earlier_ones);
-    tcase_add_test(c, neighbours_that_nearly_touch_are_one);
-    tcase_add_test(c, bad_files_are_rejected);
-}
-
-int main(void) { return bn_test_main("shapes", add); }
+int main(void) { return bn_test_main("shapes", open_folder, close_folder); }

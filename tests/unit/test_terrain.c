@@ -91,7 +91,7 @@ static const char *tiff(const flavour *f)
 
 static double at(const bn_terrain *t, double x, double y) { return bn_terrain_at(t, (const double[]){ x, y }); }
 
-START_TEST(esri_grids_know_their_place)
+TEST(esri_grids_know_their_place)
 {
     bn_terrain t;
     OK(bn_terrain_read(ctx,
@@ -109,9 +109,8 @@ START_TEST(esri_grids_know_their_place)
     ck_assert_double_nan(at(&t, 11, 22.1));
     bn_terrain_free(&t);
 }
-END_TEST
 
-START_TEST(geotiff_in_several_flavours)
+TEST(geotiff_in_several_flavours)
 {
     static const flavour all[] = {
         { .bits = 0 },
@@ -139,7 +138,6 @@ START_TEST(geotiff_in_several_flavours)
     ck_assert(!isnan(at(&t, 5010, 7045)));
     bn_terrain_free(&t);
 }
-END_TEST
 
 static void rejected(const char *name, bn_status expected, const char *why)
 {
@@ -150,7 +148,7 @@ static void rejected(const char *name, bn_status expected, const char *why)
     bn_error_clear(ctx);
 }
 
-START_TEST(bad_terrain_is_rejected)
+TEST(bad_terrain_is_rejected)
 {
 #define PLACE "xllcorner 0\nyllcorner 0\ncellsize 1\n"
     rejected("/nowhere/ground.asc", BN_IO, "/nowhere/ground.asc");
@@ -178,14 +176,5 @@ START_TEST(bad_terrain_is_rejected)
     ck_assert_int_eq(truncate(tiff(&(flavour){ .bits = 0 }), 500), 0);
     rejected(in_folder("ground.tif"), BN_IO, "cut short");
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, open_folder, close_folder);
-    tcase_add_test(c, esri_grids_know_their_place);
-    tcase_add_test(c, geotiff_in_several_flavours);
-    tcase_add_test(c, bad_terrain_is_rejected);
-}
-
-int main(void) { return bn_test_main("terrain", add); }
+int main(void) { return bn_test_main("terrain", open_folder, close_folder); }

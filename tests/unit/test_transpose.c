@@ -100,7 +100,7 @@ static void there_and_back(int devices, int boxes, const size_t group[3], uint32
 
 static const size_t usual[3] = { 0 };
 
-START_TEST(rows_become_columns_and_rows_again)
+TEST(rows_become_columns_and_rows_again)
 {
     static const size_t groups[][3] = { { 0 }, { 1, 1, 1 }, { 7, 3, 1 } };
     static const int boxes[] = { 1, 2, 3, 25 };
@@ -108,18 +108,16 @@ START_TEST(rows_become_columns_and_rows_again)
         there_and_back(1, boxes[i], groups[i % 3], 7, 2);
     there_and_back(1, 3, usual, 5, 0);
 }
-END_TEST
 
-START_TEST(on_several_devices_too)
+TEST(on_several_devices_too)
 {
     there_and_back(2, 3, usual, 7, 2);
     there_and_back(3, 3, usual, 1, 11);
     there_and_back(3, 4, usual, 9, 20); /* more than there is of a row */
 }
-END_TEST
 
 /* Fields of other elements take turns on one domain: the messages fit each of them. */
-START_TEST(elements_of_any_size)
+TEST(elements_of_any_size)
 {
     static float pairs[2 * WIDE * HIGH];
     static double values[2 * WIDE * HIGH];
@@ -149,7 +147,6 @@ START_TEST(elements_of_any_size)
     }
     close_device();
 }
-END_TEST
 
 /* What is written row by row comes to every box that has it. */
 static bn_status name_places(void *user, uint32_t first, uint32_t count, double *const *values)
@@ -161,7 +158,7 @@ static bn_status name_places(void *user, uint32_t first, uint32_t count, double 
     return BN_OK;
 }
 
-START_TEST(rows_of_overlapping_boxes)
+TEST(rows_of_overlapping_boxes)
 {
     static double values[WIDE * HIGH];
     bn_domain_desc desc = grid(3);
@@ -174,9 +171,8 @@ START_TEST(rows_of_overlapping_boxes)
         ck_assert(values[at] == 1000.0 * (at / HIGH) + at % HIGH);
     close_device();
 }
-END_TEST
 
-START_TEST(what_cannot_be_turned_is_refused)
+TEST(what_cannot_be_turned_is_refused)
 {
     bn_domain_desc desc = grid(2);
     const pair p = new_pair(1, &desc, 1, 1);
@@ -205,15 +201,5 @@ START_TEST(what_cannot_be_turned_is_refused)
     REFUSED(bn_domain_create(ctx, &desc, &none), BN_USAGE, "one dimension");
     close_device();
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, rows_become_columns_and_rows_again);
-    tcase_add_test(tests, on_several_devices_too);
-    tcase_add_test(tests, elements_of_any_size);
-    tcase_add_test(tests, rows_of_overlapping_boxes);
-    tcase_add_test(tests, what_cannot_be_turned_is_refused);
-}
-
-int main(void) { return bn_test_main("turn", add); }
+int main(void) { return bn_test_main("turn", NULL, NULL); }

@@ -49,7 +49,7 @@ static const bn_kernel_group *find(const bn_tuning *t, const char *kernel)
 }
 
 /* data/tuning/nvidia-h200.json */
-START_TEST(ships)
+TEST(ships)
 {
     bn_context *ctx = begin();
     bn_tuning t;
@@ -70,9 +70,8 @@ START_TEST(ships)
     bn_tuning_release(&t);
     end(&ctx);
 }
-END_TEST
 
-START_TEST(the_users_go_before)
+TEST(the_users_go_before)
 {
     bn_context *ctx = begin();
     bn_tuning t;
@@ -104,9 +103,8 @@ START_TEST(the_users_go_before)
     bn_tuning_release(&t);
     end(&ctx);
 }
-END_TEST
 
-START_TEST(others_do_not_choose)
+TEST(others_do_not_choose)
 {
     bn_context *ctx = begin();
     bn_tuning t;
@@ -123,9 +121,8 @@ START_TEST(others_do_not_choose)
     }
     end(&ctx);
 }
-END_TEST
 
-START_TEST(half_a_database)
+TEST(half_a_database)
 {
     bn_context *ctx = begin();
     bn_tuning t;
@@ -140,9 +137,8 @@ START_TEST(half_a_database)
     bn_tuning_release(&t);
     end(&ctx);
 }
-END_TEST
 
-START_TEST(open_keys)
+TEST(open_keys)
 {
     bn_context *ctx = begin();
     bn_case *c = NULL;
@@ -176,15 +172,5 @@ START_TEST(open_keys)
     bn_case_destroy(&c);
     end(&ctx);
 }
-END_TEST
 
-static void add(TCase *t)
-{
-    tcase_add_test(t, ships);
-    tcase_add_test(t, the_users_go_before);
-    tcase_add_test(t, others_do_not_choose);
-    tcase_add_test(t, half_a_database);
-    tcase_add_test(t, open_keys);
-}
-
-int main(void) { return bn_test_main("tuning", add); }
+int main(void) { return bn_test_main("tuning", NULL, NULL); }

@@ -25,7 +25,7 @@ static bn_verify_row compare(const void *a, const void *b, size_t bytes, double 
     return row;
 }
 
-START_TEST(test_verify_equal)
+TEST(test_verify_equal)
 {
     for (int k = 0; k < 4; k++) {
         const bn_verify_row row = compare(k % 2 ? (void *)a8 : a4, k % 2 ? (void *)b8 : b4, k % 2 ? 8 : 4,
@@ -35,9 +35,8 @@ START_TEST(test_verify_equal)
         near(row.max_difference + row.relative_l2 + row.ulps, 0, 0, "equal");
     }
 }
-END_TEST
 
-START_TEST(test_verify_differences)
+TEST(test_verify_differences)
 {
     double square = 0;
     for (int i = 0; i < COUNT; i++)
@@ -59,11 +58,10 @@ START_TEST(test_verify_differences)
     ck_assert(!compare(a4, b4, 4, 0).ok);
     ck_assert(compare(a4, b4, 4, 1e-30).ok);
 }
-END_TEST
 
 /* NaN and infinity, on the device, in the reference and in both, at the beginning, within and at the end, asked for
  * equal bits and within a tolerance, in both precisions. */
-START_TEST(test_verify_not_finite)
+TEST(test_verify_not_finite)
 {
     static const int places[] = { 0, 400, COUNT - 1 };
     static const double odd[] = { (double)NAN, (double)INFINITY, (double)-INFINITY };
@@ -93,9 +91,8 @@ START_TEST(test_verify_not_finite)
     ck_assert(!row.ok);
     ck_assert_uint_eq(row.not_finite, COUNT);
 }
-END_TEST
 
-START_TEST(test_verify_integers)
+TEST(test_verify_integers)
 {
     static unsigned char a[4 * COUNT], b[4 * COUNT];
     bn_verify_row row = { .field = "i" };
@@ -109,15 +106,5 @@ START_TEST(test_verify_integers)
     near(row.max_difference, 2, 0, "so many differ");
     ck_assert_uint_eq(row.not_finite, 0);
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, setup, NULL);
-    tcase_add_test(c, test_verify_equal);
-    tcase_add_test(c, test_verify_differences);
-    tcase_add_test(c, test_verify_not_finite);
-    tcase_add_test(c, test_verify_integers);
-}
-
-int main(void) { return bn_test_main("verify", add); }
+int main(void) { return bn_test_main("verify", setup, NULL); }

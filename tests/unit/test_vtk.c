@@ -118,7 +118,7 @@ static void expect_line(char **at, const char *text)
     *at = end + 1;
 }
 
-START_TEST(test_vtk_opens_in_vtk)
+LOOP_TEST(test_vtk_opens_in_vtk, SAMPLES)
 {
     const sample *s = &samples[_i];
     bn_vtk_array arrays[ARRAYS];
@@ -168,9 +168,8 @@ START_TEST(test_vtk_opens_in_vtk)
     }
     release_image(arrays);
 }
-END_TEST
 
-START_TEST(test_vtk_reads_back)
+LOOP_TEST(test_vtk_reads_back, SAMPLES)
 {
     const sample *s = &samples[_i];
     bn_vtk_array arrays[ARRAYS];
@@ -203,10 +202,9 @@ START_TEST(test_vtk_reads_back)
     bn_vtk_free(&back);
     release_image(arrays);
 }
-END_TEST
 
 /* More blocks than are in memory at a time, whose lengths leave one or two bytes for the next ones. */
-START_TEST(many_blocks)
+TEST(many_blocks)
 {
     const bn_vtk_array kind = { "flags", NULL, "UInt8", 1, NULL };
     const size_t count = (size_t)6007 * 6000;
@@ -224,9 +222,8 @@ START_TEST(many_blocks)
     bn_vtk_free(&back);
     free(flags);
 }
-END_TEST
 
-START_TEST(test_vtk_collection)
+TEST(test_vtk_collection)
 {
     bn_vtk_array arrays[ARRAYS];
     const bn_vtk_image image = make_image(&samples[0], arrays);
@@ -239,9 +236,8 @@ START_TEST(test_vtk_collection)
     run_python(in_folder("a.pvd"), "");
     release_image(arrays);
 }
-END_TEST
 
-START_TEST(test_vtk_refuses_nonsense)
+TEST(test_vtk_refuses_nonsense)
 {
     const double v[4] = { 1, 2, 3, 4 };
     const bn_vtk_array good = { "v", "m", "Float64", 1, v };
@@ -272,9 +268,8 @@ START_TEST(test_vtk_refuses_nonsense)
     bn_error_clear(ctx);
     ck_assert_int_eq(bn_vtk_collection_write(ctx, in_folder("missing/a.pvd"), NULL, NULL, 0), BN_IO);
 }
-END_TEST
 
-START_TEST(test_vtk_full_disk)
+TEST(test_vtk_full_disk)
 {
     static const rlim_t limits[] = { 0, 100, 5000, 200000 };
     bn_vtk_array arrays[ARRAYS];
@@ -297,7 +292,6 @@ START_TEST(test_vtk_full_disk)
     }
     release_image(arrays);
 }
-END_TEST
 
 /* Writes `text` and expects that it is refused with a message that has `why` in it. */
 static void expect_refused(const char *text, const char *why)
@@ -314,7 +308,7 @@ static void expect_refused(const char *text, const char *why)
     "<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\" " \
     "compressor=\"vtkZLibDataCompressor\">"
 
-START_TEST(test_vtk_foreign_files)
+TEST(test_vtk_foreign_files)
 {
     const unsigned short probe = 1;
     char head[512], text[2048];
@@ -383,7 +377,6 @@ START_TEST(test_vtk_foreign_files)
     bn_error_clear(ctx);
     ck_assert_int_eq(bn_vtk_read(ctx, test_folder, NULL, &image), BN_IO);
 }
-END_TEST
 
 static unsigned next_random(uint64_t *state)
 {
@@ -445,7 +438,7 @@ static double place_number(const bn_vtk_image *image, size_t at)
     return (double)(at % image->n[0] + 10 * (at / image->n[0] % image->n[1]) + 100 * (at / image->n[0] / image->n[1]));
 }
 
-START_TEST(files_that_vtk_wrote)
+LOOP_TEST(files_that_vtk_wrote, WRITTEN)
 {
     bn_vtk_image image;
     ck_assert_msg(bn_vtk_read(ctx, in_data(written_by_vtk[_i]), NULL, &image) == BN_OK, "%s", bn_error_text(ctx));
@@ -470,9 +463,8 @@ START_TEST(files_that_vtk_wrote)
         near(bn_vtk_value(&image.arrays[0], i), place_number(&image, i) / 4, 0, "p");
     bn_vtk_free(&image);
 }
-END_TEST
 
-START_TEST(all_types_of_numbers)
+LOOP_TEST(all_types_of_numbers, 2)
 {
     static const char *const files[] = { "types.vti", "types-ascii.vti" };
     static const char *const types[] = { "Int8",   "UInt8", "Int16",  "UInt16",  "Int32",
@@ -488,9 +480,8 @@ START_TEST(all_types_of_numbers)
     }
     bn_vtk_free(&image);
 }
-END_TEST
 
-START_TEST(meshes_that_are_no_lattice)
+TEST(meshes_that_are_no_lattice)
 {
     static const char head[] = "# vtk DataFile Version 4.2\nmesh\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 float\n";
     static const char *const rest[][2] = {
@@ -517,10 +508,9 @@ START_TEST(meshes_that_are_no_lattice)
         bn_error_clear(ctx);
     }
 }
-END_TEST
 
 /* Whatever is damaged: no crash (the sanitizers watch), a message, or a file that is still whole where it matters. */
-START_TEST(test_vtk_survives_damage)
+LOOP_TEST(test_vtk_survives_damage, 8)
 {
     static const struct {
         const char *from, *to;
@@ -569,9 +559,8 @@ START_TEST(test_vtk_survives_damage)
     free(good);
     release_image(arrays);
 }
-END_TEST
 
-START_TEST(hexagons_are_regular_and_share_their_corners)
+TEST(hexagons_are_regular_and_share_their_corners)
 {
     const double d = 0.5, row = d * sqrt(0.75), radius = d / sqrt(3);
     const bn_vtk_image image = {
@@ -623,23 +612,5 @@ START_TEST(hexagons_are_regular_and_share_their_corners)
     free(x);
     free(corners);
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, open_folder, close_folder);
-    tcase_add_loop_test(c, test_vtk_opens_in_vtk, 0, SAMPLES);
-    tcase_add_loop_test(c, test_vtk_reads_back, 0, SAMPLES);
-    tcase_add_test(c, many_blocks);
-    tcase_add_test(c, test_vtk_collection);
-    tcase_add_test(c, test_vtk_refuses_nonsense);
-    tcase_add_test(c, test_vtk_full_disk);
-    tcase_add_test(c, test_vtk_foreign_files);
-    tcase_add_loop_test(c, files_that_vtk_wrote, 0, WRITTEN);
-    tcase_add_loop_test(c, all_types_of_numbers, 0, 2);
-    tcase_add_test(c, meshes_that_are_no_lattice);
-    tcase_add_loop_test(c, test_vtk_survives_damage, 0, 8);
-    tcase_add_test(c, hexagons_are_regular_and_share_their_corners);
-}
-
-int main(void) { return bn_test_main("vtk", add); }
+int main(void) { return bn_test_main("vtk", open_folder, close_folder); }

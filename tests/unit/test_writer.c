@@ -76,7 +76,7 @@ static bn_job job(int number, long nanoseconds)
     return (bn_job){ .run = run, .release = release, .data = it };
 }
 
-START_TEST(test_writer_order)
+LOOP_TEST(test_writer_order, 4)
 {
     static const size_t depths[] = { 0, 1, 3, 1000 };
     bn_writer *w = NULL;
@@ -96,9 +96,8 @@ START_TEST(test_writer_order)
     ck_assert_ptr_null(w);
     bn_writer_destroy(&w);
 }
-END_TEST
 
-START_TEST(test_writer_first_failure_stops)
+LOOP_TEST(test_writer_first_failure_stops, 3)
 {
     static const size_t depths[] = { 0, 1, 8 };
     bn_writer *w = NULL;
@@ -120,9 +119,8 @@ START_TEST(test_writer_first_failure_stops)
     ck_assert_int_eq(shared.released, submitted + 1);
     bn_writer_destroy(&w);
 }
-END_TEST
 
-START_TEST(test_writer_destroy_drains)
+TEST(test_writer_destroy_drains)
 {
     bn_writer *w = NULL;
     ck_assert_int_eq(bn_writer_create(ctx, 64, &w), BN_OK);
@@ -134,9 +132,8 @@ START_TEST(test_writer_destroy_drains)
     ck_assert_int_eq(shared.done, 20);
     ck_assert_int_eq(shared.released, 20);
 }
-END_TEST
 
-START_TEST(test_writer_destroy_with_unseen_failure)
+TEST(test_writer_destroy_with_unseen_failure)
 {
     bn_writer *w = NULL;
     shared.fail_at = 0;
@@ -147,9 +144,8 @@ START_TEST(test_writer_destroy_with_unseen_failure)
     ck_assert_int_eq(shared.released, 1);
     ck_assert_int_eq(bn_error_status(ctx), BN_OK);
 }
-END_TEST
 
-START_TEST(test_writer_job_without_release)
+TEST(test_writer_job_without_release)
 {
     bn_writer *w = NULL;
     item it = { &shared, 7, 0 };
@@ -160,7 +156,6 @@ START_TEST(test_writer_job_without_release)
     ck_assert_int_eq(shared.order[0], 7);
     bn_writer_destroy(&w);
 }
-END_TEST
 
 /* Jobs apart meet at a barrier: all of them must run at once. One that keeps its order comes after all before it. */
 static pthread_barrier_t meeting;
@@ -171,7 +166,7 @@ static bn_status meet(bn_context *own, void *data)
     return run(own, data);
 }
 
-START_TEST(test_writer_jobs_beside_each_other)
+TEST(test_writer_jobs_beside_each_other)
 {
     enum { THREADS = 4, ROUNDS = 20 };
     bn_writer *w = NULL;
@@ -199,7 +194,6 @@ START_TEST(test_writer_jobs_beside_each_other)
     bn_writer_destroy(&w);
     ck_assert_int_eq(pthread_barrier_destroy(&meeting), 0);
 }
-END_TEST
 
 /* Jobs of 40 bytes where 100 may wait: never more than two at once; one of 1000 alone. */
 static int inside, most_inside;
@@ -219,7 +213,7 @@ static void leave(void *data)
     release(data);
 }
 
-START_TEST(test_writer_bytes)
+TEST(test_writer_bytes)
 {
     bn_writer *w = NULL;
     ck_assert_int_eq(bn_writer_create_threads(ctx, 100, 4, &w), BN_OK);
@@ -241,11 +235,10 @@ START_TEST(test_writer_bytes)
     ck_assert_double_gt(bn_writer_waited(w), 0);
     bn_writer_destroy(&w);
 }
-END_TEST
 
 /* A frame: jobs apart that meet the stepping thread while none of them is done, then one with the memory of all. The
  * next frame's waits for it. */
-START_TEST(test_writer_jobs_of_one_frame)
+TEST(test_writer_jobs_of_one_frame)
 {
     enum { APART = 3 };
     bn_writer *w = NULL;
@@ -271,19 +264,5 @@ START_TEST(test_writer_jobs_of_one_frame)
     bn_writer_destroy(&w);
     ck_assert_int_eq(pthread_barrier_destroy(&meeting), 0);
 }
-END_TEST
 
-static void add(TCase *c)
-{
-    tcase_add_checked_fixture(c, setup, teardown);
-    tcase_add_loop_test(c, test_writer_order, 0, 4);
-    tcase_add_loop_test(c, test_writer_first_failure_stops, 0, 3);
-    tcase_add_test(c, test_writer_destroy_drains);
-    tcase_add_test(c, test_writer_destroy_with_unseen_failure);
-    tcase_add_test(c, test_writer_job_without_release);
-    tcase_add_test(c, test_writer_jobs_beside_each_other);
-    tcase_add_test(c, test_writer_bytes);
-    tcase_add_test(c, test_writer_jobs_of_one_frame);
-}
-
-int main(void) { return bn_test_main("writer", add); }
+int main(void) { return bn_test_main("writer", setup, teardown); }

@@ -312,10 +312,10 @@ bn_status bpm_allocate_operator(bn_plan *p, bpm_axis *a)
     return bpm_allocate_pairs(p, a->n, &a->op.index2);
 }
 
-bn_status bpm_plan_psi(bn_plan *p)
+bn_status bpm_plan_psi(bn_plan *p, bpm *s)
 {
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_COMPARE }));
-    return bn_plan_field(p, &(bn_field_desc){ "envelope", "", BN_T_REAL2, 1, BN_OUTPUT });
+    BN_TRY(bn_plan_field(p, &s->psi, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_COMPARE }));
+    return bn_plan_field(p, &s->work, &(bn_field_desc){ "envelope", "", BN_T_REAL2, 1, BN_OUTPUT });
 }
 
 /* Lines that a work-group of a cross-section takes side by side, as many as its work-items have chunks for, and how
@@ -429,21 +429,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 static bn_status init(bn_sim *sim, void *state)
 {
     bpm *s = state;
-    s->psi = bn_sim_field(sim, "psi");
-    s->work = bn_sim_field(sim, "envelope");
+    (void)sim;
     s->done = s->history.records = 0;
-    if (s->c.axes == 2) {
-        s->space.start = bn_sim_field(sim, "start");
-        s->space.intensity = bn_sim_field(sim, "intensity");
-        s->space.index = bn_sim_field(sim, "index");
-    }
-    if (s->c.solver == BPM_FFT) {
-        s->transforms.half = bn_sim_field(sim, "half");
-        s->transforms.spectrum = bn_sim_field(sim, "spectrum");
-    } else if (s->c.axes == 1) {
-        s->axis[0].r_field = bn_sim_field(sim, "r");
-        s->axis[0].v_field = bn_sim_field(sim, "v");
-    }
     return BN_OK;
 }
 

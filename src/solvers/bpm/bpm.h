@@ -119,7 +119,7 @@ typedef struct bpm_axis {
 /* What a beam in a plane and a beam in space do differently, whatever the method of the steps. */
 typedef struct bpm_geometry {
     bn_status (*plan)(const bn_case *, bn_plan *, bpm *); /* memory, and the field that enters */
-    bn_status (*plan_fields)(bn_plan *, const bpm *);
+    bn_status (*plan_fields)(bn_plan *, bpm *);
     bn_status (*plan_results)(bn_plan *);                      /* optional */
     bn_status (*launch)(bpm *);                                /* the field that enters into psi */
     bn_status (*observe)(bpm *, bpm_record *out, double *map); /* map: intensity along y, or NULL */
@@ -226,7 +226,7 @@ enum { BPM_KERNEL_CONSTANTS = 8 };
 void bpm_kernel_constants(const bpm *, int d, const bn_device_info *, bn_define out[BPM_KERNEL_CONSTANTS]);
 BN_CHECKED bn_status bpm_plan_constants(bn_plan *, const bpm *);
 /* psi, divided by the axes' scale, and `envelope`: work space of the steps, and E or H itself in files. */
-BN_CHECKED bn_status bpm_plan_psi(bn_plan *);
+BN_CHECKED bn_status bpm_plan_psi(bn_plan *, bpm *);
 
 /* bpm_structure.c: the case's structures, and squares of the index at height z. */
 BN_CHECKED bn_status bpm_read_structures(const bn_case *, bpm *);
@@ -320,7 +320,7 @@ BN_CHECKED bn_status bpm_normalize(bpm *);
 /* bpm_fft.c: by transforms. `multiply`: one field by another, point by point. */
 typedef bn_status bpm_multiply(bpm *, bn_field *, bn_field *by);
 BN_CHECKED bn_status bpm_plan_fft(const bn_case *, bn_plan *, bpm *);
-BN_CHECKED bn_status bpm_plan_fft_fields(bn_plan *);
+BN_CHECKED bn_status bpm_plan_fft_fields(bn_plan *, bpm *);
 BN_CHECKED bn_status bpm_fft_section(bn_sim *, bpm *, bool entered);
 BN_CHECKED bn_status bpm_fft_propagate(bpm *, const bpm_steps *, bpm_multiply *);
 extern const bpm_method bpm_fft_method;

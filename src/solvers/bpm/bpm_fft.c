@@ -31,10 +31,10 @@ bn_status bpm_plan_fft(const bn_case *c, bn_plan *p, bpm *s)
     return BN_OK;
 }
 
-bn_status bpm_plan_fft_fields(bn_plan *p)
+bn_status bpm_plan_fft_fields(bn_plan *p, bpm *s)
 {
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "half", "", BN_T_REAL2, 1, 0 }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "spectrum", "", BN_T_REAL2, 1, 0 }));
+    BN_TRY(bn_plan_field(p, &s->transforms.half, &(bn_field_desc){ "half", "", BN_T_REAL2, 1, 0 }));
+    BN_TRY(bn_plan_field(p, &s->transforms.spectrum, &(bn_field_desc){ "spectrum", "", BN_T_REAL2, 1, 0 }));
     bn_plan_one_box(p);
     BN_TRY(bn_plan_skip_kernel(p, "bpm_crank_nicolson"));
     BN_TRY(bn_plan_define_int(p, "TRANSFORMS", 1));

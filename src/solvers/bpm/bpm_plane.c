@@ -129,7 +129,7 @@ static bn_status plan(const bn_case *c, bn_plan *p, bpm *s)
     return make_start(c, s);
 }
 
-static bn_status plan_fields(bn_plan *p, const bpm *s)
+static bn_status plan_fields(bn_plan *p, bpm *s)
 {
     /* x of the grid is y of the beams; its y counts beams. */
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
@@ -137,12 +137,13 @@ static bn_status plan_fields(bn_plan *p, const bpm *s)
                                        .h = { s->c.h, s->c.h, 1 },
                                        .origin = { s->c.h },
                                        .nodes = true }));
-    BN_TRY(bpm_plan_psi(p));
+    BN_TRY(bpm_plan_psi(p, s));
     if (s->c.solver == BPM_FFT)
-        return bpm_plan_fft_fields(p);
+        return bpm_plan_fft_fields(p, s);
     bn_plan_whole_rows(p);
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "r", "", BN_T_REAL2, 1, 0 }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "v", "", s->c.lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
+    BN_TRY(bn_plan_field(p, &s->axis[0].r_field, &(bn_field_desc){ "r", "", BN_T_REAL2, 1, 0 }));
+    BN_TRY(
+        bn_plan_field(p, &s->axis[0].v_field, &(bn_field_desc){ "v", "", s->c.lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
     BN_TRY(bpm_plan_constants(p, s));
     return bn_plan_choice(p, "steps along z by", "elimination");
 }

@@ -118,7 +118,7 @@ static bn_status plan(const bn_case *c, bn_plan *p, bpm *s)
 }
 
 /* The fields of the cross-section. What the steps need beside psi lies in fields of each direction's own. */
-static bn_status plan_fields(bn_plan *p, const bpm *s)
+static bn_status plan_fields(bn_plan *p, bpm *s)
 {
     const bool guides = s->profile.structures > 0 || s->profile.picture_width > 0;
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
@@ -126,15 +126,15 @@ static bn_status plan_fields(bn_plan *p, const bpm *s)
                                        .h = { s->axis[0].h, s->c.h, 1 },
                                        .origin = { s->axis[0].h, s->c.h },
                                        .nodes = true }));
-    BN_TRY(bpm_plan_psi(p));
+    BN_TRY(bpm_plan_psi(p, s));
     /* A mode that was sought is kept in checkpoints; anything else is made anew. */
     const unsigned kept = s->launch.kind == BPM_LAUNCH_MODE ? BN_STATE : 0;
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "start", "", BN_T_REAL2, 1, kept }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "intensity", "", BN_T_REAL, 1, BN_OUTPUT }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "index", "", BN_T_REAL, 1, BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &s->space.start, &(bn_field_desc){ "start", "", BN_T_REAL2, 1, kept }));
+    BN_TRY(bn_plan_field(p, &s->space.intensity, &(bn_field_desc){ "intensity", "", BN_T_REAL, 1, BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &s->space.index, &(bn_field_desc){ "index", "", BN_T_REAL, 1, BN_OUTPUT }));
     bn_plan_whole_rows(p);
     if (s->c.solver == BPM_FFT) {
-        BN_TRY(bpm_plan_fft_fields(p));
+        BN_TRY(bpm_plan_fft_fields(p, s));
     } else {
         BN_TRY(bn_plan_skip_kernel(p, "bpm_crank_nicolson"));
         BN_TRY(bpm_plan_constants(p, s));

@@ -267,36 +267,38 @@ static const bn_kernel_desc kernels[] = {
     { 0 },
 };
 
-static bn_status plan_fields(const flood *s, bn_plan *p)
+static bn_status plan_fields(flood *s, bn_plan *p)
 {
+    flood_fields *f = &s->f;
     const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
     const flood_scheme *m = &s->scheme;
     const struct {
         bool wanted;
+        bn_field **out;
         bn_field_desc desc;
     } fields[] = {
-        { true, { "depth", "m", BN_T_REAL, 1, state } },
-        { true, { "velocity", "m s-1", BN_T_REAL, 2, state } },
-        { true, { "bed", "m", BN_T_REAL, 1, BN_OUTPUT } },
-        { true, { "cell", "", BN_T_I32, 1, 0 } },
-        { true, { "next_depth", "m", BN_T_REAL, 1, 0 } },
-        { true, { "next_velocity", "m s-1", BN_T_REAL, 2, 0 } },
-        { s->scheme.order == 2, { "half_depth", "m", BN_T_REAL, 1, 0 } },
-        { s->scheme.order == 2, { "half_velocity", "m s-1", BN_T_REAL, 2, 0 } },
-        { m->compensated, { "rest", "m", BN_T_REAL, m->soil ? 2 : 1, BN_STATE | BN_COMPARE } },
-        { m->compensated, { "next_rest", "m", BN_T_REAL, m->soil ? 2 : 1, 0 } },
-        { m->rain, { "rain_share", "", BN_T_REAL, 1, 0 } },
-        { s->surface.covers, { "land", "", BN_T_I32, 1, 0 } },
-        { m->soil, { "soaked", "m", BN_T_REAL, 1, state } },
-        { m->soil, { "next_soaked", "m", BN_T_REAL, 1, 0 } },
-        { s->scheme.special, { "outflow", "m", BN_T_REAL, 2, BN_STATE | BN_COMPARE } },
-        { s->scheme.record, { "arrival", "s", BN_T_REAL, 1, state } },
-        { s->scheme.record, { "depth_max", "m", BN_T_REAL, 1, state } },
-        { s->scheme.record, { "hazard_max", "m2 s-1", BN_T_REAL, 1, state } },
+        { true, &f->depth, { "depth", "m", BN_T_REAL, 1, state } },
+        { true, &f->velocity, { "velocity", "m s-1", BN_T_REAL, 2, state } },
+        { true, &f->bed, { "bed", "m", BN_T_REAL, 1, BN_OUTPUT } },
+        { true, &f->cell, { "cell", "", BN_T_I32, 1, 0 } },
+        { true, &f->next_depth, { "next_depth", "m", BN_T_REAL, 1, 0 } },
+        { true, &f->next_velocity, { "next_velocity", "m s-1", BN_T_REAL, 2, 0 } },
+        { s->scheme.order == 2, &f->half_depth, { "half_depth", "m", BN_T_REAL, 1, 0 } },
+        { s->scheme.order == 2, &f->half_velocity, { "half_velocity", "m s-1", BN_T_REAL, 2, 0 } },
+        { m->compensated, &f->rest, { "rest", "m", BN_T_REAL, m->soil ? 2 : 1, BN_STATE | BN_COMPARE } },
+        { m->compensated, &f->next_rest, { "next_rest", "m", BN_T_REAL, m->soil ? 2 : 1, 0 } },
+        { m->rain, &f->rain_share, { "rain_share", "", BN_T_REAL, 1, 0 } },
+        { s->surface.covers, &f->land, { "land", "", BN_T_I32, 1, 0 } },
+        { m->soil, &f->soaked, { "soaked", "m", BN_T_REAL, 1, state } },
+        { m->soil, &f->next_soaked, { "next_soaked", "m", BN_T_REAL, 1, 0 } },
+        { s->scheme.special, &f->outflow, { "outflow", "m", BN_T_REAL, 2, BN_STATE | BN_COMPARE } },
+        { s->scheme.record, &f->arrival, { "arrival", "s", BN_T_REAL, 1, state } },
+        { s->scheme.record, &f->deepest, { "depth_max", "m", BN_T_REAL, 1, state } },
+        { s->scheme.record, &f->hazard, { "hazard_max", "m2 s-1", BN_T_REAL, 1, state } },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (fields[i].wanted)
-            BN_TRY(bn_plan_field(p, &fields[i].desc));
+            BN_TRY(bn_plan_field(p, fields[i].out, &fields[i].desc));
     return BN_OK;
 }
 
@@ -558,40 +560,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     return BN_OK;
 }
 
-static bn_status init(bn_sim *sim, void *state)
-{
-    flood *s = state;
-    s->f.depth = bn_sim_field(sim, "depth");
-    s->f.velocity = bn_sim_field(sim, "velocity");
-    s->f.bed = bn_sim_field(sim, "bed");
-    s->f.cell = bn_sim_field(sim, "cell");
-    s->f.next_depth = bn_sim_field(sim, "next_depth");
-    s->f.next_velocity = bn_sim_field(sim, "next_velocity");
-    if (s->scheme.order == 2) {
-        s->f.half_depth = bn_sim_field(sim, "half_depth");
-        s->f.half_velocity = bn_sim_field(sim, "half_velocity");
-    }
-    if (s->scheme.compensated) {
-        s->f.rest = bn_sim_field(sim, "rest");
-        s->f.next_rest = bn_sim_field(sim, "next_rest");
-    }
-    if (s->scheme.rain)
-        s->f.rain_share = bn_sim_field(sim, "rain_share");
-    if (s->surface.covers)
-        s->f.land = bn_sim_field(sim, "land");
-    if (s->scheme.soil) {
-        s->f.soaked = bn_sim_field(sim, "soaked");
-        s->f.next_soaked = bn_sim_field(sim, "next_soaked");
-    }
-    if (s->scheme.special)
-        s->f.outflow = bn_sim_field(sim, "outflow");
-    if (s->scheme.record) {
-        s->f.arrival = bn_sim_field(sim, "arrival");
-        s->f.deepest = bn_sim_field(sim, "depth_max");
-        s->f.hazard = bn_sim_field(sim, "hazard_max");
-    }
-    return flood_fill(sim, s);
-}
+static bn_status init(bn_sim *sim, void *state) { return flood_fill(sim, state); }
 
 static double balance_limit(const bn_sim *sim, const void *state)
 {

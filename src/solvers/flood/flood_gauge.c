@@ -1,5 +1,5 @@
 /* flood_gauge.c: depths and speeds at chosen places over time, and heights of all wet cells at the end, as tables. */
-#include "flood.h"
+#include "flood_plans.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,17 +18,8 @@ bn_status flood_plan_gauges(const bn_case *c, bn_plan *p, flood *s)
         const double asked[2] = { bn_case_item_real_at(c, "gauge.at", g, 0),
                                   bn_case_item_real_at(c, "gauge.at", g, 1) };
         const double x[2] = { asked[0] - s->grid.origin[0], asked[1] - s->grid.origin[1] };
-        size_t nearest = 0;
-        double least = HUGE_VAL;
-        for (size_t at = 0; at < (size_t)s->grid.nx * s->grid.ny; at++) {
-            double y[2];
-            flood_place(s, at % s->grid.nx, at / s->grid.nx, y);
-            const double r = hypot(y[0] - x[0], y[1] - x[1]);
-            if (r < least) {
-                least = r;
-                nearest = at;
-            }
-        }
+        size_t nearest;
+        const double least = flood_find_nearest(s, 0, x, true, false, &nearest);
         if (storey > (long long)s->grid.storeys)
             (void)bn_case_reject_item(c, "gauge.storey", g, NULL, "gauge %zu: there are only %u storeys", g + 1,
                                       s->grid.storeys);

@@ -15,8 +15,7 @@ static const double no_limit = 1e30;
 const flood_place_keys flood_source_keys = { "source", "source.storey", "source.at", "source.radius", "source.rate" };
 const flood_place_keys flood_drain_keys = { "drain", "drain.storey", "drain.at", "drain.radius", "drain.rate" };
 
-/* The cell nearest to a place of a storey that is not solid; `taken`: and has no item. Its distance. */
-static double find_nearest(const flood *s, size_t storey, const double x[2], bool any, bool taken, size_t *nearest)
+double flood_find_nearest(const flood *s, size_t storey, const double x[2], bool any, bool taken, size_t *nearest)
 {
     const size_t layer = (size_t)s->grid.nx * s->grid.ny;
     const int32_t *cell = s->cells.code + storey * layer;
@@ -49,7 +48,7 @@ static bool find_place(const bn_case *c, const flood *s, const char *list, const
                                   s->grid.storeys);
         return false;
     }
-    const double off = find_nearest(s, (size_t)(storey - 1), x, true, false, &nearest);
+    const double off = flood_find_nearest(s, (size_t)(storey - 1), x, true, false, &nearest);
     if (s->plans->rgb[storey - 1] && flood_pixel_at(s->plans, x, &column, &row))
         snprintf(pixel, sizeof pixel, " (column %zu, row %zu)", column, row);
     if (off > s->grid.d)
@@ -88,7 +87,7 @@ static void code_place(const bn_case *c, flood *s, const flood_place_keys *k, si
                                           .kind = drain ? FLOOD_ITEM_DRAIN : FLOOD_ITEM_SOURCE })))
         return;
     int32_t *cell = s->cells.code + (size_t)(storey - 1) * s->grid.nx * s->grid.ny;
-    (void)find_nearest(s, (size_t)(storey - 1), x, true, false, &nearest);
+    (void)flood_find_nearest(s, (size_t)(storey - 1), x, true, false, &nearest);
     for (size_t at = 0; at < (size_t)s->grid.nx * s->grid.ny; at++) {
         double y[2];
         flood_place(s, at % s->grid.nx, at / s->grid.nx, y);
@@ -153,7 +152,7 @@ static void code_culvert(const bn_case *c, flood *s, size_t which)
         size_t at[2];
         for (size_t e = 0; e < 2; e++) {
             const size_t layer = (size_t)s->grid.nx * s->grid.ny, first = (size_t)(storey[e] - 1) * layer;
-            const double off = find_nearest(s, (size_t)(storey[e] - 1), x[e], false, true, &at[e]);
+            const double off = flood_find_nearest(s, (size_t)(storey[e] - 1), x[e], false, true, &at[e]);
             if (off > (n == 0 ? s->grid.d : all + s->grid.d)) {
                 (void)bn_case_reject_item(c, end[e], which, NULL,
                                           "culvert %zu: there is no room for %g m of it in storey %lld, or a source, "

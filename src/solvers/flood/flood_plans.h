@@ -64,6 +64,9 @@ extern const flood_place_keys flood_source_keys, flood_drain_keys;
 
 /* [[source]], [[drain]] and [[culvert]]: the cells at their places. */
 void flood_code_places(const bn_case *, flood *);
+/* The cell nearest to a place of a storey that is not solid, or (`any`) of any kind; `taken`: and has no item. Its
+ * distance. */
+double flood_find_nearest(const flood *, size_t storey, const double x[2], bool any, bool taken, size_t *nearest);
 
 /* The pixel of a storey's picture at a place; false: outside of the plan. */
 bool flood_pixel_at(const struct flood_plans *, const double x[2], size_t *column, size_t *row);

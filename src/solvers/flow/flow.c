@@ -315,8 +315,10 @@ static bn_status plan_needs(const flow *s, bn_plan *p)
                              : bn_plan_needs(p, "stretched grid");
 }
 
-static bn_status plan_fields(const flow *s, bn_plan *p)
+static bn_status plan_fields(flow *s, bn_plan *p)
 {
+    flow_fields *f = &s->fields;
+    bn_linear_work *w = s->systems.work;
     const bool multigrid = s->systems.desc[FLOW_PSI].method == BN_LINEAR_MULTIGRID ||
                            s->systems.desc[FLOW_HEAT].method == BN_LINEAR_MULTIGRID;
     const bool heat = s->config.a > 0, solid = s->border.solid || s->border.bodies > 0;
@@ -326,30 +328,31 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
     const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
     const struct {
         bool wanted;
+        bn_field **out;
         bn_field_desc desc;
     } fields[] = {
-        { true, { "psi", "m2 s-1", BN_T_REAL, 1, state } },
-        { true, { "omega", "s-1", BN_T_REAL, 1, state } },
-        { true, { "velocity", "m s-1", BN_T_REAL, 2, state } },
-        { heat, { "temperature", "K", BN_T_REAL, 1, state } },
-        { true, { "psi_before", "m2 s-1", BN_T_REAL, 1, BN_STATE } },
-        { true, { "node", "", BN_T_I32, 1, 0 } },
-        { true, { "bits_psi", "", BN_T_U8, 1, 0 } },
-        { true, { "bits_omega", "", BN_T_U8, 1, 0 } },
-        { heat, { "bits_heat", "", BN_T_U8, 1, 0 } },
-        { true, { "omega_next", "s-1", BN_T_REAL, 1, 0 } },
-        { heat, { "temperature_next", "K", BN_T_REAL, 1, 0 } },
-        { true, { "rhs", "", BN_T_REAL, 1, 0 } },
-        { true, { "cg_r", "", BN_T_REAL, 1, 0 } },
-        { true, { "cg_p", "", BN_T_REAL, 1, 0 } },
-        { true, { "cg_q", "", BN_T_REAL, 1, 0 } },
-        { multigrid || gradients, { "cg_z", "", BN_T_REAL, 1, 0 } },
-        { s->systems.border, { "psi_border", "m2 s-1", BN_T_REAL, 1, 0 } },
-        { solid && s->border.bodies > 0, { "influence", "", BN_T_REAL, s->border.bodies, 0 } },
+        { true, &f->psi, { "psi", "m2 s-1", BN_T_REAL, 1, state } },
+        { true, &f->omega, { "omega", "s-1", BN_T_REAL, 1, state } },
+        { true, &f->velocity, { "velocity", "m s-1", BN_T_REAL, 2, state } },
+        { heat, &f->T, { "temperature", "K", BN_T_REAL, 1, state } },
+        { true, &f->before, { "psi_before", "m2 s-1", BN_T_REAL, 1, BN_STATE } },
+        { true, &f->node, { "node", "", BN_T_I32, 1, 0 } },
+        { true, &w[FLOW_PSI].bits, { "bits_psi", "", BN_T_U8, 1, 0 } },
+        { true, &w[FLOW_OMEGA].bits, { "bits_omega", "", BN_T_U8, 1, 0 } },
+        { heat, &w[FLOW_HEAT].bits, { "bits_heat", "", BN_T_U8, 1, 0 } },
+        { true, &f->next, { "omega_next", "s-1", BN_T_REAL, 1, 0 } },
+        { heat, &f->T_next, { "temperature_next", "K", BN_T_REAL, 1, 0 } },
+        { true, &f->rhs, { "rhs", "", BN_T_REAL, 1, 0 } },
+        { true, &w->r, { "cg_r", "", BN_T_REAL, 1, 0 } },
+        { true, &w->p, { "cg_p", "", BN_T_REAL, 1, 0 } },
+        { true, &w->q, { "cg_q", "", BN_T_REAL, 1, 0 } },
+        { multigrid || gradients, &w->z, { "cg_z", "", BN_T_REAL, 1, 0 } },
+        { s->systems.border, &f->psi_border, { "psi_border", "m2 s-1", BN_T_REAL, 1, 0 } },
+        { solid && s->border.bodies > 0, &f->influence, { "influence", "", BN_T_REAL, s->border.bodies, 0 } },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (fields[i].wanted)
-            BN_TRY(bn_plan_field(p, &fields[i].desc));
+            BN_TRY(bn_plan_field(p, fields[i].out, &fields[i].desc));
     if (gradients)
         BN_TRY(bn_plan_halo(p, BN_CG_RADIUS));
     if (multigrid) {
@@ -593,33 +596,12 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 static bn_status init(bn_sim *sim, void *state)
 {
     flow *s = state;
-    static const char *const bits[FLOW_SYSTEMS] = { "bits_psi", "bits_omega", "bits_heat" };
-    s->fields.psi = bn_sim_field(sim, "psi");
-    s->fields.before = bn_sim_field(sim, "psi_before");
-    s->fields.omega = bn_sim_field(sim, "omega");
-    s->fields.velocity = bn_sim_field(sim, "velocity");
-    s->fields.node = bn_sim_field(sim, "node");
-    s->fields.next = bn_sim_field(sim, "omega_next");
-    s->fields.rhs = bn_sim_field(sim, "rhs");
-    if (s->config.a > 0) {
-        s->fields.T = bn_sim_field(sim, "temperature");
-        s->fields.T_next = bn_sim_field(sim, "temperature_next");
+    (void)sim;
+    for (int i = FLOW_PSI + 1; i < FLOW_SYSTEMS; i++) { /* they share all but their bits */
+        bn_field *bits = s->systems.work[i].bits;
+        s->systems.work[i] = s->systems.work[FLOW_PSI];
+        s->systems.work[i].bits = bits;
     }
-    if (s->systems.border)
-        s->fields.psi_border = bn_sim_field(sim, "psi_border");
-    if (s->border.bodies > 0)
-        s->fields.influence = bn_sim_field(sim, "influence");
-    for (int i = 0; i < FLOW_SYSTEMS; i++)
-        if (s->systems.bits[i])
-            s->systems.work[i] = (bn_linear_work){
-                .bits = bn_sim_field(sim, bits[i]),
-                .r = bn_sim_field(sim, "cg_r"),
-                .p = bn_sim_field(sim, "cg_p"),
-                .q = bn_sim_field(sim, "cg_q"),
-                .z = s->systems.desc[i].method == BN_LINEAR_SPECTRAL ? NULL : bn_sim_field(sim, "cg_z"),
-            };
-    if (s->newton.on)
-        flow_newton_init(sim, s);
     return flow_fill(s);
 }
 

@@ -373,42 +373,29 @@ bn_status flow_newton_plan(const bn_case *c, flow *s, bn_plan *p)
     return BN_OK;
 }
 
-bn_status flow_newton_plan_fields(const flow *s, bn_plan *p)
+bn_status flow_newton_plan_fields(flow *s, bn_plan *p)
 {
+    flow_newton *w = &s->newton;
     const bool heat = s->config.a > 0;
-    const int vectors = (heat ? 2 : 1) * (s->newton.basis + 1);
-    const int others = OTHER_FIELDS + (s->newton.band > 0 ? 4 * s->newton.band : 0);
+    const int vectors = (heat ? 2 : 1) * (w->basis + 1);
+    const int others = OTHER_FIELDS + (w->band > 0 ? 4 * w->band : 0);
     bn_grid coarser = { .dims = 2, .n = { s->config.nx, s->config.ny, 1 }, .h = { 1, 1, 1 }, .nodes = true };
-    for (int k = 0; k < s->newton.grids; k++) {
+    for (int k = 0; k < w->grids; k++) {
         coarser.n[0] = (coarser.n[0] + 1) / 2;
         coarser.n[1] = (coarser.n[1] + 1) / 2;
         for (int field = 0; field < vectors + others; field++)
             BN_TRY(bn_plan_more_memory(p, &coarser, BN_T_REAL, false));
     }
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "krylov", "", BN_T_REAL, vectors, 0 }));
-    if (s->newton.band > 0)
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "matrix", "", BN_T_REAL, 8 * (s->newton.band + 1), 0 }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "omega_change", "s-1", BN_T_REAL, 1, 0 }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "omega_before", "s-1", BN_T_REAL, 1, BN_STATE }));
+    BN_TRY(bn_plan_field(p, &w->vectors, &(bn_field_desc){ "krylov", "", BN_T_REAL, vectors, 0 }));
+    if (w->band > 0)
+        BN_TRY(bn_plan_field(p, &w->matrix, &(bn_field_desc){ "matrix", "", BN_T_REAL, 8 * (w->band + 1), 0 }));
+    BN_TRY(bn_plan_field(p, &w->d_omega, &(bn_field_desc){ "omega_change", "s-1", BN_T_REAL, 1, 0 }));
+    BN_TRY(bn_plan_field(p, &w->omega_before, &(bn_field_desc){ "omega_before", "s-1", BN_T_REAL, 1, BN_STATE }));
     if (heat) {
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "temperature_change", "K", BN_T_REAL, 1, 0 }));
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "temperature_before", "K", BN_T_REAL, 1, BN_STATE }));
+        BN_TRY(bn_plan_field(p, &w->d_heat, &(bn_field_desc){ "temperature_change", "K", BN_T_REAL, 1, 0 }));
+        BN_TRY(bn_plan_field(p, &w->T_before, &(bn_field_desc){ "temperature_before", "K", BN_T_REAL, 1, BN_STATE }));
     }
     return BN_OK;
-}
-
-void flow_newton_init(bn_sim *sim, flow *s)
-{
-    flow_newton *w = &s->newton;
-    w->vectors = bn_sim_field(sim, "krylov");
-    w->d_omega = bn_sim_field(sim, "omega_change");
-    w->omega_before = bn_sim_field(sim, "omega_before");
-    if (w->band > 0)
-        w->matrix = bn_sim_field(sim, "matrix");
-    if (s->config.a > 0) {
-        w->d_heat = bn_sim_field(sim, "temperature_change");
-        w->T_before = bn_sim_field(sim, "temperature_before");
-    }
 }
 
 bn_status flow_newton_serialize(flow *s, bn_checkpoint_state *k)

@@ -67,8 +67,7 @@ typedef struct flow_newton {
 BN_CHECKED bn_status flow_newton_step(bn_sim *, struct flow *, const flow_newton_engine *, bn_step *out);
 /* The numbers of a case, its fields, and what it can't be combined with. */
 BN_CHECKED bn_status flow_newton_plan(const bn_case *, struct flow *, bn_plan *);
-BN_CHECKED bn_status flow_newton_plan_fields(const struct flow *, bn_plan *);
-void flow_newton_init(bn_sim *, struct flow *);
+BN_CHECKED bn_status flow_newton_plan_fields(struct flow *, bn_plan *);
 BN_CHECKED bn_status flow_newton_serialize(struct flow *, bn_checkpoint_state *);
 
 /* flow_newton_device.c */

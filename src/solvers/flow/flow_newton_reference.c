@@ -30,20 +30,16 @@ static void velocity_of(const flow *s, const real *psi, size_t at, int n, veloci
         c->v = per_2(s, at, 0) * (psi[at - 1] - psi[at + 1]);
 }
 
-static real vorticity_change(const flow *s, const real *w, const real *psi, const real *T, const real *stream,
-                             size_t at, int n, velocity c, real moving, real scale)
+/* The change of the vorticity anywhere; in the fluid with the velocity of `stream`. */
+static real change_at(const flow *s, const real *w, const real *psi, const real *T, const real *stream, size_t at,
+                      int n, velocity c, real moving, real scale)
 {
     const constants *k = constants_of(s);
-    const size_t nx = s->config.nx;
     const int side = n / FLOW_NODE_SIDE & 3;
     const bool vertical = side < FLOW_BOTTOM;
     const real nu_x = scale * k->nu_x, nu_y = scale * k->nu_y;
-    if (n & FLOW_NODE_OMEGA) {
-        const real diffusion = nu_x * curvature(s, at, 0, w[at - 1] - w[at], w[at + 1] - w[at]) +
-                               nu_y * curvature(s, at, 1, w[at - nx] - w[at], w[at + nx] - w[at]);
-        const real change = diffusion - k->dt * convection(s, w, stream, at, n, c, c);
-        return T ? change + (k->dt * k->buoyancy) * (per_2(s, at, 0) * (T[at + 1] - T[at - 1])) : change;
-    }
+    if (n & FLOW_NODE_OMEGA)
+        return vorticity_change(s, w, stream, T, at, c, scale);
     if (n & FLOW_NODE_WALL) {
         const real formula = side_formula(s, psi, w, at, side) + moving;
         return (vertical ? nu_x : nu_y) * (formula - w[at]);
@@ -51,22 +47,6 @@ static real vorticity_change(const flow *s, const real *w, const real *psi, cons
     if (n & FLOW_NODE_BODY)
         return (nu_x > nu_y ? nu_x : nu_y) * (body_vorticity(s, psi, w, at, n) - w[at]);
     return n & FLOW_NODE_OUTFLOW ? -(convective_outflow(s, at, side, c.u, c.v) * (w[at] - w[inner(s, at, side)])) : 0;
-}
-
-static real heat_change(const flow *s, const real *T, const real *psi, size_t at, int n, velocity c, real scale)
-{
-    const constants *k = constants_of(s);
-    const unsigned bits = s->systems.bits[FLOW_HEAT][at];
-    const size_t nx = s->config.nx, other[4] = { at - 1, at + 1, at - nx, at + nx };
-    const int side = n / FLOW_NODE_SIDE & 3;
-    real flux[4] = { 0 };
-    for (int d = 0; d < 4; d++)
-        if (bn_stencil_face(bits, d) > 0)
-            flux[d] = coupling(s, at, d < 2 ? k->a_x : k->a_y, bits, d) * (T[other[d]] - T[at]);
-    const real conduction = scale * (((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(s, at, bits));
-    const real change = conduction - k->dt * convection(s, T, psi, at, n, c, c);
-    return n & FLOW_NODE_OUTFLOW ? change - convective_outflow(s, at, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
-                                 : change;
 }
 
 static bn_status solve_psi(bn_sim *sim, flow *s)
@@ -106,7 +86,7 @@ static bn_status residual(bn_sim *sim, flow *s, double wide_scale)
         const int side = node[at] / FLOW_NODE_SIDE & 3;
         const size_t place = side < FLOW_BOTTOM ? at / s->config.nx : at % s->config.nx;
         const real moving = node[at] & FLOW_NODE_WALL ? (real)flow_along(s, s->border.moving, side)[place] : 0;
-        f[at] = vorticity_change(s, omega, psi, T, psi, at, node[at], c, moving, scale);
+        f[at] = change_at(s, omega, psi, T, psi, at, node[at], c, moving, scale);
         const real here = (real)fabs((double)c.u) + (real)fabs((double)c.v);
         speed = here > speed || !isfinite(here) ? here : speed;
         if (T) {
@@ -269,7 +249,7 @@ static void jacobian(const flow *s, real *out)
         const real left = convective_outflow(s, at, side, c.u, c.v);
         velocity d = { 0, 0 };
         velocity_of(s, d_psi, at, n, &d);
-        real change = vorticity_change(s, d_omega, d_psi, d_heat, psi, at, n, c, 0, scale);
+        real change = change_at(s, d_omega, d_psi, d_heat, psi, at, n, c, 0, scale);
         if (n & FLOW_NODE_OMEGA)
             change = change - k->dt * convection(s, omega, d_psi, at, n, c, d);
         else if ((n & FLOW_NODE_OUTFLOW) && !(left > 0))

@@ -63,38 +63,6 @@ void BN_PRECISE(flow_poisson_source)(const flow *s, const real *omega, const rea
     }
 }
 
-/* Steady residual of the vorticity in the fluid: dt (nu Laplace omega - u omega_x - v omega_y + C T_x), the change that
- * an explicit step would make. */
-static real explicit_change(const flow *s, const real *omega, const real *psi, const real *T, size_t at, velocity c)
-{
-    const constants *k = constants_of(s);
-    const size_t nx = s->config.nx;
-    const real w = omega[at], west = omega[at - 1], east = omega[at + 1], south = omega[at - nx],
-               north = omega[at + nx];
-    const real diffusion = k->nu_x * curvature(s, at, 0, west - w, east - w) +
-                           k->nu_y * curvature(s, at, 1, south - w, north - w);
-    const real residual = diffusion - k->dt * convection(s, omega, psi, at, FLOW_NODE_OMEGA, c, c);
-    return T ? residual + (k->dt * k->buoyancy) * (per_2(s, at, 0) * (T[at + 1] - T[at - 1])) : residual;
-}
-
-/* The same for the temperature: conduction through the faces of the control volume, over its area, less convection. */
-static real explicit_heating(const flow *s, const real *T, const real *psi, size_t at, int n, velocity c)
-{
-    const constants *k = constants_of(s);
-    const unsigned bits = s->systems.bits[FLOW_HEAT][at];
-    const size_t nx = s->config.nx, other[4] = { at - 1, at + 1, at - nx, at + nx };
-    real flux[4] = { 0 };
-    for (int d = 0; d < 4; d++)
-        if (bn_stencil_face(bits, d) > 0)
-            flux[d] = coupling(s, at, d < 2 ? k->a_x : k->a_y, bits, d) * (T[other[d]] - T[at]);
-    const real residual = ((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(s, at, bits) -
-                          k->dt * convection(s, T, psi, at, n, c, c);
-    const int side = n / FLOW_NODE_SIDE & 3;
-    return n & FLOW_NODE_OUTFLOW
-               ? residual - convective_outflow(s, at, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
-               : residual;
-}
-
 /* Velocity from psi, and the vorticity at the border and on bodies:
  *   walls and bodies: the formula, and at walls what the velocity given there adds; omega changes by the share theta of
  *                     the difference
@@ -115,7 +83,7 @@ static void wall_vorticity(const flow *s, const reference *r, const real *psi, c
         if (n & FLOW_NODE_OMEGA) {
             u[at] = per_2(s, at, 1) * (psi[at + nx] - psi[at - nx]);
             v[at] = per_2(s, at, 0) * (psi[at - 1] - psi[at + 1]);
-            residual = explicit_change(s, next, psi, T, at, (velocity){ u[at], v[at] });
+            residual = vorticity_change(s, next, psi, T, at, (velocity){ u[at], v[at] }, 1);
         } else if (n & FLOW_NODE_WALL) {
             const real formula = side_formula(s, psi, next, at, side) +
                                  (real)flow_along(s, s->border.moving, side)[vertical ? at / nx : at % nx];
@@ -327,7 +295,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     if (T) {
         for (size_t at = 0; at < points; at++)
             r->addends[at] = s->systems.bits[FLOW_HEAT][at]
-                                 ? explicit_heating(s, T, psi, at, node[at], (velocity){ u[at], v[at] })
+                                 ? heat_change(s, T, psi, at, node[at], (velocity){ u[at], v[at] }, 1)
                                  : 0;
         s->totals[3] = sum_of(s, r, r->addends, r->addends);
     }

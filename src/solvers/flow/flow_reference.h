@@ -134,6 +134,38 @@ static inline real convective_outflow(const flow *s, size_t at, int side, real u
     return c > 1 ? 1 : c > 0 ? c : 0;
 }
 
+/* Steady residual of the vorticity in the fluid: dt (nu Laplace omega - u omega_x - v omega_y + C T_x), the change that
+ * an explicit step would make. scale: of the viscosity. */
+static inline real vorticity_change(const flow *s, const real *omega, const real *psi, const real *T, size_t at,
+                                    velocity c, real scale)
+{
+    const constants *k = constants_of(s);
+    const size_t nx = s->config.nx;
+    const real w = omega[at], west = omega[at - 1], east = omega[at + 1], south = omega[at - nx],
+               north = omega[at + nx];
+    const real diffusion = scale * k->nu_x * curvature(s, at, 0, west - w, east - w) +
+                           scale * k->nu_y * curvature(s, at, 1, south - w, north - w);
+    const real residual = diffusion - k->dt * convection(s, omega, psi, at, FLOW_NODE_OMEGA, c, c);
+    return T ? residual + (k->dt * k->buoyancy) * (per_2(s, at, 0) * (T[at + 1] - T[at - 1])) : residual;
+}
+
+/* The same for the temperature: conduction through the faces of the control volume, over its area, less convection. */
+static inline real heat_change(const flow *s, const real *T, const real *psi, size_t at, int n, velocity c, real scale)
+{
+    const constants *k = constants_of(s);
+    const unsigned bits = s->systems.bits[FLOW_HEAT][at];
+    const size_t nx = s->config.nx, other[4] = { at - 1, at + 1, at - nx, at + nx };
+    const int side = n / FLOW_NODE_SIDE & 3;
+    real flux[4] = { 0 };
+    for (int d = 0; d < 4; d++)
+        if (bn_stencil_face(bits, d) > 0)
+            flux[d] = coupling(s, at, d < 2 ? k->a_x : k->a_y, bits, d) * (T[other[d]] - T[at]);
+    const real conduction = scale * (((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(s, at, bits));
+    const real change = conduction - k->dt * convection(s, T, psi, at, n, c, c);
+    return n & FLOW_NODE_OUTFLOW ? change - convective_outflow(s, at, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
+                                 : change;
+}
+
 /* Vorticity at the wall node `at` from the fluid node `other`, without slip: Thom (1933), omega_w = -2 (psi_1 - psi_w)
  * / h^2, or Woods (1954), omega_w = -3 (psi_1 - psi_w) / h^2 - omega_1 / 2. */
 static inline real wall_formula(const flow *s, const real *psi, const real *next, size_t at, size_t other, real wall)

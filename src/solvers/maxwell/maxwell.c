@@ -105,33 +105,35 @@ static bool launches(const maxwell *s, const char *kernel)
     return true;
 }
 
-static bn_status plan_fields(const maxwell *s, bn_plan *p)
+static bn_status plan_fields(maxwell *s, bn_plan *p)
 {
+    maxwell_fields *f = &s->f;
     const unsigned role = BN_STATE | BN_OUTPUT | BN_COMPARE;
     const int parts = s->model.pml.sides ? 3 : 2;
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E", "V m-1", BN_T_REAL2, 3, role }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "Z0H", "V m-1", BN_T_REAL2, 3, role }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E_norm", "V m-1", BN_T_REAL, 1, BN_OUTPUT | BN_COMPARE }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "n", "", BN_T_REAL, 1, BN_OUTPUT }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_E", "V m-1", BN_T_REAL2, parts, BN_STATE }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_H", "V m-1", BN_T_REAL2, parts, BN_STATE }));
+    BN_TRY(bn_plan_field(p, &f->E, &(bn_field_desc){ "E", "V m-1", BN_T_REAL2, 3, role }));
+    BN_TRY(bn_plan_field(p, &f->H, &(bn_field_desc){ "Z0H", "V m-1", BN_T_REAL2, 3, role }));
+    BN_TRY(bn_plan_field(p, &f->norm, &(bn_field_desc){ "E_norm", "V m-1", BN_T_REAL, 1, BN_OUTPUT | BN_COMPARE }));
+    BN_TRY(bn_plan_field(p, &f->index, &(bn_field_desc){ "n", "", BN_T_REAL, 1, BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &f->part_E, &(bn_field_desc){ "part_E", "V m-1", BN_T_REAL2, parts, BN_STATE }));
+    BN_TRY(bn_plan_field(p, &f->part_H, &(bn_field_desc){ "part_H", "V m-1", BN_T_REAL2, parts, BN_STATE }));
     if (s->config.sweep == MAXWELL_FUSED) {
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E_next", "V m-1", BN_T_REAL2, 3, 0 }));
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "Z0H_next", "V m-1", BN_T_REAL2, 3, 0 }));
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_E_next", "V m-1", BN_T_REAL2, parts, 0 }));
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_H_next", "V m-1", BN_T_REAL2, parts, 0 }));
+        BN_TRY(bn_plan_field(p, &f->E_next, &(bn_field_desc){ "E_next", "V m-1", BN_T_REAL2, 3, 0 }));
+        BN_TRY(bn_plan_field(p, &f->H_next, &(bn_field_desc){ "Z0H_next", "V m-1", BN_T_REAL2, 3, 0 }));
+        BN_TRY(bn_plan_field(p, &f->part_E_next, &(bn_field_desc){ "part_E_next", "V m-1", BN_T_REAL2, parts, 0 }));
+        BN_TRY(bn_plan_field(p, &f->part_H_next, &(bn_field_desc){ "part_H_next", "V m-1", BN_T_REAL2, parts, 0 }));
     }
     if (s->anderson.on)
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "history", "", BN_T_REAL2,
-                                                  (s->anderson.depth + 1) * s->anderson.components, BN_STATE }));
+        BN_TRY(bn_plan_field(
+            p, &s->anderson.history,
+            &(bn_field_desc){ "history", "", BN_T_REAL2, (s->anderson.depth + 1) * s->anderson.components, BN_STATE }));
     if (s->model.light.magnetic)
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "M", "V m-2", BN_T_REAL2, 3, BN_STATE }));
+        BN_TRY(bn_plan_field(p, &f->current, &(bn_field_desc){ "M", "V m-2", BN_T_REAL2, 3, BN_STATE }));
     else if (s->model.light.current)
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "J", "A m-2", BN_T_REAL2, 3, BN_STATE }));
+        BN_TRY(bn_plan_field(p, &f->current, &(bn_field_desc){ "J", "A m-2", BN_T_REAL2, 3, BN_STATE }));
     const bn_type rows = s->model.structure.mapped ? BN_T_I32 : BN_T_U8;
     if (s->model.structure.magnetic)
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "faces", "", rows, 3, 0 }));
-    return bn_plan_field(p, &(bn_field_desc){ "edges", "", rows, 3, 0 });
+        BN_TRY(bn_plan_field(p, &f->faces, &(bn_field_desc){ "faces", "", rows, 3, 0 }));
+    return bn_plan_field(p, &f->edges, &(bn_field_desc){ "edges", "", rows, 3, 0 });
 }
 
 static bn_status plan_kernels(const maxwell *s, bn_plan *p)
@@ -378,34 +380,13 @@ static bn_status set_currents(bn_sim *sim, maxwell *s)
 static bn_status init(bn_sim *sim, void *state)
 {
     maxwell *s = state;
-    s->f = (maxwell_fields){
-        .E = bn_sim_field(sim, "E"),
-        .H = bn_sim_field(sim, "Z0H"),
-        .part_E = bn_sim_field(sim, "part_E"),
-        .part_H = bn_sim_field(sim, "part_H"),
-        .edges = bn_sim_field(sim, "edges"),
-        .norm = bn_sim_field(sim, "E_norm"),
-        .index = bn_sim_field(sim, "n"),
-    };
-    if (s->config.sweep == MAXWELL_FUSED) {
-        s->f.E_next = bn_sim_field(sim, "E_next");
-        s->f.H_next = bn_sim_field(sim, "Z0H_next");
-        s->f.part_E_next = bn_sim_field(sim, "part_E_next");
-        s->f.part_H_next = bn_sim_field(sim, "part_H_next");
-    }
-    if (s->anderson.on)
-        s->anderson.history = bn_sim_field(sim, "history");
     BN_TRY(bn_field_supply(s->f.index, BN_AS_DOUBLES, fill_index, s));
-    if (s->model.light.current) {
-        s->f.current = bn_sim_field(sim, s->model.light.magnetic ? "M" : "J");
+    if (s->model.light.current)
         BN_TRY(set_currents(sim, s));
-    }
     const maxwell_structure *t = &s->model.structure;
     BN_TRY(write_rows(sim, s->f.edges, &s->model, t->edge, t->row));
-    if (t->magnetic) {
-        s->f.faces = bn_sim_field(sim, "faces");
+    if (t->magnetic)
         BN_TRY(write_rows(sim, s->f.faces, &s->model, t->face, NULL));
-    }
     return maxwell_begin_wavelength(sim, s);
 }
 

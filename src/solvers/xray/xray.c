@@ -271,21 +271,25 @@ static bn_status plan_tables(const bn_case *c, xray *s, bn_plan *p)
     return bn_plan_skip_kernel(p, "xray_trace");
 }
 
-static bn_status plan_fields(const xray *s, bn_plan *p)
+static bn_status plan_fields(xray *s, bn_plan *p)
 {
+    xray_fields *f = &s->fields;
     const unsigned shown = BN_OUTPUT | BN_COMPARE;
     const double mrad = 1e3 / s->config.distance; /* in a metre on the detector */
-    const bn_field_desc fields[] = {
-        { "tallies", "", BN_T_I64, XRAY_TALLIES, BN_STATE | BN_COMPARE },
-        { "sums", "", BN_T_I64, 3, BN_STATE | BN_COMPARE },
-        { "past", "", BN_T_REAL, 1, BN_STATE },
-        { "amplitude", "", BN_T_REAL, 2, BN_STATE | shown },
-        { "intensity", "", BN_T_REAL, 1, shown },
-        { "log_intensity", "", BN_T_REAL, 1, shown },
-        { "photons", "", BN_T_REAL, 1, shown },
+    const struct {
+        bn_field **out;
+        bn_field_desc desc;
+    } fields[] = {
+        { &f->tallies, { "tallies", "", BN_T_I64, XRAY_TALLIES, BN_STATE | BN_COMPARE } },
+        { &f->sums, { "sums", "", BN_T_I64, 3, BN_STATE | BN_COMPARE } },
+        { &f->past, { "past", "", BN_T_REAL, 1, BN_STATE } },
+        { &f->amplitude, { "amplitude", "", BN_T_REAL, 2, BN_STATE | shown } },
+        { &f->intensity, { "intensity", "", BN_T_REAL, 1, shown } },
+        { &f->log_intensity, { "log_intensity", "", BN_T_REAL, 1, shown } },
+        { &f->photons, { "photons", "", BN_T_REAL, 1, shown } },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        BN_TRY(bn_plan_field(p, &fields[i]));
+        BN_TRY(bn_plan_field(p, fields[i].out, &fields[i].desc));
     BN_TRY(bn_plan_picture(p, &(bn_picture_desc){ .name = "detector",
                                                   .field = "log_intensity",
                                                   .title = "Detector",
@@ -310,8 +314,8 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
                                                    .log_y = true }));
     if (!xray_against_fft(s))
         return BN_OK;
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "fourier", "", BN_T_REAL, 1, BN_OUTPUT }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "log_fourier", "", BN_T_REAL, 1, BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &f->fourier, &(bn_field_desc){ "fourier", "", BN_T_REAL, 1, BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &f->log_fourier, &(bn_field_desc){ "log_fourier", "", BN_T_REAL, 1, BN_OUTPUT }));
     return bn_plan_picture(p, &(bn_picture_desc){ .name = "fourier",
                                                   .field = "log_fourier",
                                                   .title = "Fourier picture",
@@ -435,23 +439,12 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 static bn_status init(bn_sim *sim, void *state)
 {
     xray *s = state;
-    xray_fields *f = &s->fields;
-    const struct {
-        const char *name;
-        bn_field **field;
-    } fields[] = { { "tallies", &f->tallies },     { "sums", &f->sums },
-                   { "past", &f->past },           { "amplitude", &f->amplitude },
-                   { "intensity", &f->intensity }, { "log_intensity", &f->log_intensity },
-                   { "photons", &f->photons } };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        *fields[i].field = bn_sim_field(sim, fields[i].name);
-        BN_TRY(bn_field_zero(*fields[i].field));
-    }
-    if (xray_against_fft(s)) {
-        f->fourier = bn_sim_field(sim, "fourier");
-        f->log_fourier = bn_sim_field(sim, "log_fourier");
-    }
-    return s->config.volume ? xray_init_volume(sim, s) : BN_OK;
+    const xray_fields *f = &s->fields;
+    bn_field *const zero[] = { f->tallies, f->sums, f->past, f->amplitude, f->intensity, f->log_intensity, f->photons };
+    (void)sim;
+    for (size_t i = 0; i < sizeof zero / sizeof *zero; i++)
+        BN_TRY(bn_field_zero(zero[i]));
+    return s->config.volume ? bn_field_zero(f->counted) : BN_OK;
 }
 
 static bn_status serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)

@@ -221,7 +221,6 @@ void xray_density_at(xray *, double time);
 /* xray_volume.c: the tally in the cells of the density. plan: units of weights, too; gather adds what the photons have
  * left in the cells of the box since the last call, and forms the fields of the output. */
 BN_CHECKED bn_status xray_plan_volume(xray *, bn_plan *);
-BN_CHECKED bn_status xray_init_volume(bn_sim *, xray *);
 BN_CHECKED bn_status xray_gather_volume(bn_sim *, xray *, const int64_t *counted);
 int64_t xray_counted(const xray *); /* the sum over all cells */
 /* xray_detector.c: directions of the detector's cells, the law of scattering, the photons' start, all as constants. */

@@ -20,6 +20,7 @@ static void choose_units(xray *s)
 bn_status xray_plan_volume(xray *s, bn_plan *p)
 {
     const xray_volume *v = &s->volume;
+    xray_fields *f = &s->fields;
     bn_grid g = { .dims = 3 };
     choose_units(s);
     if (!s->config.volume)
@@ -31,11 +32,14 @@ bn_status xray_plan_volume(xray *s, bn_plan *p)
         g.origin[axis] = 0.5 * v->h[d];
     }
     bn_plan_volume(p, &g);
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "counted", "", BN_T_I64, 1, BN_STATE | BN_COMPARE | BN_VOLUME }));
+    BN_TRY(bn_plan_field(p, &f->counted,
+                         &(bn_field_desc){ "counted", "", BN_T_I64, 1, BN_STATE | BN_COMPARE | BN_VOLUME }));
     if (s->i.absorption > 0)
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "absorbed", "", BN_T_REAL, 1, BN_OUTPUT | BN_COMPARE | BN_VOLUME }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "fluence", "m-2", BN_T_REAL, 1, BN_OUTPUT | BN_COMPARE | BN_VOLUME }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "log_fluence", "", BN_T_REAL, 1, BN_VOLUME }));
+        BN_TRY(bn_plan_field(p, &f->absorbed,
+                             &(bn_field_desc){ "absorbed", "", BN_T_REAL, 1, BN_OUTPUT | BN_COMPARE | BN_VOLUME }));
+    BN_TRY(bn_plan_field(p, &f->fluence,
+                         &(bn_field_desc){ "fluence", "m-2", BN_T_REAL, 1, BN_OUTPUT | BN_COMPARE | BN_VOLUME }));
+    BN_TRY(bn_plan_field(p, &f->log_fluence, &(bn_field_desc){ "log_fluence", "", BN_T_REAL, 1, BN_VOLUME }));
     const int across = (s->config.face / 2 + 2) % 3;
     return bn_plan_picture(p, &(bn_picture_desc){ .name = "fluence",
                                                   .field = "log_fluence",
@@ -45,16 +49,6 @@ bn_status xray_plan_volume(xray *s, bn_plan *p)
                                                   .at = g.n[across] / 2,
                                                   .timeless = true,
                                                   .map = BN_PICTURE_SEQUENTIAL });
-}
-
-bn_status xray_init_volume(bn_sim *sim, xray *s)
-{
-    xray_fields *f = &s->fields;
-    f->counted = bn_sim_field(sim, "counted");
-    f->absorbed = s->i.absorption > 0 ? bn_sim_field(sim, "absorbed") : NULL;
-    f->fluence = bn_sim_field(sim, "fluence");
-    f->log_fluence = bn_sim_field(sim, "log_fluence");
-    return bn_field_zero(f->counted);
 }
 
 /* Collision estimator: the fluence of a cell of volume V is the weight that collides there over mu_t V, here the

@@ -7,11 +7,10 @@
 #include <complex.h>
 #include <math.h>
 
-START_TEST(products_equal_the_reference)
+TEST(products_equal_the_reference)
 {
     OK(bn_selftest_here(ctx, "band_product", "auto", false, (bn_selftest_part){ .count = 1 }, NULL));
 }
-END_TEST
 
 /* The entries that the study makes, in the order of its bands. */
 static double complex value(double seed, size_t i)
@@ -20,7 +19,7 @@ static double complex value(double seed, size_t i)
 }
 
 /* The diagonals of a band lie one after the other, each as long as it is: (6) and (7) without their formula. */
-START_TEST(products_are_those_of_the_full_matrix)
+TEST(products_are_those_of_the_full_matrix)
 {
     enum { N = 40, LOWER = 3, UPPER = 5 };
     static double complex a[N][N];
@@ -47,13 +46,5 @@ START_TEST(products_are_those_of_the_full_matrix)
     }
     end_run(&r);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, products_equal_the_reference);
-    tcase_add_test(tests, products_are_those_of_the_full_matrix);
-}
-
-int main(void) { return bn_test_main("band_product", add); }
+int main(void) { return bn_test_main("band_product", open_context, close_context); }

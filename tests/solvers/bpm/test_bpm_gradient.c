@@ -45,15 +45,14 @@ enum { RESULTS = sizeof results / sizeof *results };
 
 /* Differences over steps of h and h / 2, extrapolated, are off by h^4 of the fifth derivative: 1e-10 of the largest
  * result, measured. Device and reference have equal fields, so equal gradients. */
-START_TEST(gradients_are_those_of_differences)
+TEST(gradients_are_those_of_differences)
 {
     static const char *const keys[] = { "march.wide_angle=false", "march.wide_angle=true", "march.theta=0.55",
                                         "walls={ kind = \"pml\", thickness = \"1 um\" }",
                                         "batch={ count = 2, wavelength = [1e-6, 1.05e-6] }" };
     static const double steps[] = { 1e-4, -1e-4, 0.5e-4, -0.5e-4 };
     double map[PIXELS], direction[PIXELS], gradient[RESULTS][PIXELS], same[PIXELS], value[4][RESULTS];
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     make_map(map, direction);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         for (int i = 0; i < 4; i++) {
@@ -77,12 +76,10 @@ START_TEST(gradients_are_those_of_differences)
         end_run(&here);
         end_run(&there);
     }
-    bn_device_close(&device);
 }
-END_TEST
 
 /* The slopes of the power, given by hand, and a simulation that goes on after a gradient as without. */
-START_TEST(slopes_of_a_field_and_a_march_that_goes_on)
+TEST(slopes_of_a_field_and_a_march_that_goes_on)
 {
     double map[PIXELS], direction[PIXELS], one[PIXELS], other[PIXELS];
     size_t count;
@@ -105,10 +102,9 @@ START_TEST(slopes_of_a_field_and_a_march_that_goes_on)
     end_run(&r);
     end_run(&whole);
 }
-END_TEST
 
 /* A straight guide of one structure, and as a map: six rows of 1.5 among thirty. */
-START_TEST(a_map_is_the_guide_that_it_shows)
+TEST(a_map_is_the_guide_that_it_shows)
 {
     double map[PIXELS], none[PIXELS] = { 0 };
     for (int i = 0; i < PIXELS; i++) {
@@ -124,9 +120,8 @@ START_TEST(a_map_is_the_guide_that_it_shows)
     end_run(&drawn);
     end_run(&built);
 }
-END_TEST
 
-START_TEST(what_has_no_gradient_says_so)
+TEST(what_has_no_gradient_says_so)
 {
     double map[PIXELS], direction[PIXELS], gradient[PIXELS];
     unsigned n[3];
@@ -158,15 +153,5 @@ START_TEST(what_has_no_gradient_says_so)
     bn_error_clear(ctx);
     bn_case_destroy(&r.config);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, gradients_are_those_of_differences);
-    tcase_add_test(tests, slopes_of_a_field_and_a_march_that_goes_on);
-    tcase_add_test(tests, a_map_is_the_guide_that_it_shows);
-    tcase_add_test(tests, what_has_no_gradient_says_so);
-}
-
-int main(void) { return bn_test_main("bpm-gradient", add); }
+int main(void) { return bn_test_main("bpm-gradient", open_context, close_context); }

@@ -20,13 +20,7 @@ static bn_device *device;
 static void open_all(void)
 {
     open_context();
-    OK(bn_device_open(ctx, "auto", false, &device));
-}
-
-static void close_all(void)
-{
-    bn_device_close(&device);
-    close_context();
+    device = opened_device();
 }
 
 typedef double _Complex number;
@@ -121,7 +115,7 @@ static double distance(const number *a, const number *b, size_t points)
 static const char space_forth[] = SPACE FORTH "[march]\nlength = 16e-6\ndz = 0.1e-6\n";
 static const char space_back[] = SPACE BACK "[march]\nlength = 16e-6\ndz = 0.1e-6\n";
 
-START_TEST(space_is_of_second_order_in_changing_guides)
+TEST(space_is_of_second_order_in_changing_guides)
 {
     static const char *const records[] = { "march.records=1", "march.records=10", "march.records=100000" };
     size_t points;
@@ -136,7 +130,6 @@ START_TEST(space_is_of_second_order_in_changing_guides)
             free(f[k]);
     }
 }
-END_TEST
 
 /* Straight for 53 steps, bent for 64, straight again: sections and records begin at odd steps, too. */
 static const char space_straight[] = SPACE
@@ -146,7 +139,7 @@ static const char space_straight[] = SPACE
     "[[structure]]\nindex = 1.5\nfrom = 11.7e-6\ncentre = 6e-6\nwidth = 2e-6\ncentre_x = 3e-6\nwidth_x = 2e-6\n"
     "[march]\nlength = 16e-6\ndz = 0.1e-6\n";
 
-START_TEST(space_does_not_depend_on_records)
+TEST(space_does_not_depend_on_records)
 {
     static const char *const records[] = { "march.records=1", "march.records=10", "march.records=23",
                                            "march.records=160" };
@@ -161,9 +154,8 @@ START_TEST(space_does_not_depend_on_records)
         }
     free(whole);
 }
-END_TEST
 
-START_TEST(space_is_reciprocal_and_keeps_the_power)
+TEST(space_is_reciprocal_and_keeps_the_power)
 {
     static const char *const dz[] = { "march.dz=0.1e-6", "march.dz=0.16e-6", "march.dz=5.3e-6" };
     size_t points = 35 * 27;
@@ -180,7 +172,6 @@ START_TEST(space_is_reciprocal_and_keeps_the_power)
     free(a);
     free(b);
 }
-END_TEST
 
 /* The same beam beside the same guide, with x and y exchanged. */
 #define UPRIGHT                                                                                             \
@@ -194,7 +185,7 @@ END_TEST
     "centre_x = 3e-6\nwidth_x = 1.9e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 2e-6\n"     \
     "centre_x = 5e-6\n[march]\nlength = 10e-6\n[output]\nmap = false\n"
 
-START_TEST(a_transposed_grid_gives_the_transposed_field)
+TEST(a_transposed_grid_gives_the_transposed_field)
 {
     enum { NX = 27, NY = 35 };
     static const char *const dz[] = { "march.dz=0.05e-6", "march.dz=0.025e-6" };
@@ -215,9 +206,8 @@ START_TEST(a_transposed_grid_gives_the_transposed_field)
     /* They begin along different directions, which matters in second order of dz. */
     near(apart[0] / apart[1], 4, 7e-4, "second order");
 }
-END_TEST
 
-START_TEST(every_side_absorbs_alike)
+TEST(every_side_absorbs_alike)
 {
     static const char square[] =
         "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 40\nwidth = 10e-6\ncells_x = 40\n"
@@ -245,7 +235,6 @@ START_TEST(every_side_absorbs_alike)
     near(left[2] / left[0], 1, 5e-15, "x and y, which nothing couples");
     near(tilted[1] / tilted[0], 1, 2e-14, "beams tilted towards them");
 }
-END_TEST
 
 /* --- in a plane: guides that begin and end within one medium, whose index is the reference's: there psi is the
  * amplitude of the power in TM, too --- */
@@ -268,7 +257,7 @@ static const char *const kinds[][2] = { { "light.polarisation=te", "march.wide_a
                                         { "light.polarisation=te", "march.wide_angle=true" },
                                         { "light.polarisation=tm", "march.wide_angle=true" } };
 
-START_TEST(planes_are_reciprocal_and_keep_the_power)
+TEST(planes_are_reciprocal_and_keep_the_power)
 {
     size_t points = 47;
     number *a = random_field(points, 3), *b = random_field(points, 4);
@@ -284,9 +273,8 @@ START_TEST(planes_are_reciprocal_and_keep_the_power)
     free(a);
     free(b);
 }
-END_TEST
 
-START_TEST(planes_are_of_second_order_in_changing_guides)
+TEST(planes_are_of_second_order_in_changing_guides)
 {
     static const char *const dz[] = { "march.dz=0.025e-6", "march.dz=0.0125e-6", "march.dz=6.25e-9" };
     size_t points;
@@ -301,18 +289,5 @@ START_TEST(planes_are_of_second_order_in_changing_guides)
             free(f[i]);
     }
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_all, close_all);
-    tcase_add_test(tests, space_is_of_second_order_in_changing_guides);
-    tcase_add_test(tests, space_does_not_depend_on_records);
-    tcase_add_test(tests, space_is_reciprocal_and_keeps_the_power);
-    tcase_add_test(tests, a_transposed_grid_gives_the_transposed_field);
-    tcase_add_test(tests, every_side_absorbs_alike);
-    tcase_add_test(tests, planes_are_reciprocal_and_keep_the_power);
-    tcase_add_test(tests, planes_are_of_second_order_in_changing_guides);
-}
-
-int main(void) { return bn_test_main("bpm properties", add); }
+int main(void) { return bn_test_main("bpm properties", open_all, close_context); }

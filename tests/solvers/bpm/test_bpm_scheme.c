@@ -253,7 +253,7 @@ static const scene scenes[2] = {
                                { 1.6, 0.4, 4.15, 5.8, 6.7, 7.2, 8.1, true } } },
 };
 
-START_TEST(planes_follow_the_scheme)
+TEST(planes_follow_the_scheme)
 {
     static const char *const texts[2] = { tapers, arms };
     static const char *const options[4][2] = { { "light.polarisation=te", "light.polarisation=tm" },
@@ -282,9 +282,8 @@ START_TEST(planes_follow_the_scheme)
         end_run(&r);
     }
 }
-END_TEST
 
-START_TEST(beams_of_a_batch_follow_the_scheme)
+TEST(beams_of_a_batch_follow_the_scheme)
 {
     /* |r|^24 = exp(-50) < 2^-57: what is carried along counts in the next chunk, and in no other. */
     run r = RUN(tapers, NULL, "batch.count=3", "batch.wavelength=[1.4e-6,1.7e-6]", "batch.offset=[-1e-6,0.5e-6]",
@@ -303,7 +302,6 @@ START_TEST(beams_of_a_batch_follow_the_scheme)
     free(found);
     end_run(&r);
 }
-END_TEST
 
 /* --- in space --- */
 
@@ -331,7 +329,7 @@ static const scene space_scene = { .cells = 45,
                                        { 1.6, 0.5, 3, 2.65, 3.35, 2.05, 3.95, false, 1.65, 2.95 },
                                        { CMPLX(1.55, -2e-3), 1, 4, 6.05, 7.15, 5.35, 6.45, true, 2.45, 4.55 } } };
 
-START_TEST(space_follows_the_scheme)
+TEST(space_follows_the_scheme)
 {
     enum { NX = 27, NY = 44 };
     static const char offset[] = "batch.offset=[0.3e-6,0.3e-6]", index[] = "batch.index=[0.02,0.02]";
@@ -357,10 +355,9 @@ START_TEST(space_follows_the_scheme)
         end_run(&r);
     }
 }
-END_TEST
 
 /* A cell with borders of two rectangles that touch is the cell of one. */
-START_TEST(rectangles_that_touch_are_one)
+TEST(rectangles_that_touch_are_one)
 {
     static const char *const parts[2] = {
         "[[structure]]\nindex = 1.6\ncentre = 4e-6\nwidth = 2.3e-6\ncentre_x = 3e-6\nwidth_x = 1.9e-6\n",
@@ -382,12 +379,11 @@ START_TEST(rectangles_that_touch_are_one)
     free(index[0]);
     free(index[1]);
 }
-END_TEST
 
 /* Round guides: the area under n^2 - n_b^2, its middle, and its second moments; a step's R^2 / 4, of a parabola
  * R^2 / 6. The border is known to h / 16 = R / 105, at random places of some 50 cells: R / 105 / sqrt(50) = 1e-3 R; in
  * the area it cancels but for (R / 105)^2. */
-START_TEST(round_guides_have_their_area_and_place)
+TEST(round_guides_have_their_area_and_place)
 {
     static const struct {
         const char *kind;
@@ -420,7 +416,6 @@ START_TEST(round_guides_have_their_area_and_place)
         end_run(&r);
     }
 }
-END_TEST
 
 /* --- modes --- */
 
@@ -436,7 +431,7 @@ static const scene pair_of_guides = { PLANE_SCENE, .guides = { { 1.6, 0, 9, 3.25
 
 /* The reference index is the mode's by default: the mode has no phase, and P psi = 0 for what is left after all steps.
  */
-START_TEST(modes_solve_the_scheme)
+TEST(modes_solve_the_scheme)
 {
     static const char *const modes[] = { "launch.mode=0", "launch.mode=1", "launch.mode=2" };
     static const char *const polarisations[] = { "light.polarisation=te", "light.polarisation=tm" };
@@ -483,7 +478,6 @@ START_TEST(modes_solve_the_scheme)
         end_run(&other);
     }
 }
-END_TEST
 
 #define MODE                                                                                                      \
     "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[light]\nwavelength = 1.55e-6\n[material]\nindex = 1.45\n" \
@@ -491,7 +485,7 @@ END_TEST
 
 /* A guide from wall to wall in space has the plane's mode times half a sine. Steps along imaginary z split the guide,
  * so that the mode is off by a share of their length, and its index by a share of the square. */
-START_TEST(a_mode_in_space_is_that_of_the_plane_times_a_sine)
+TEST(a_mode_in_space_is_that_of_the_plane_times_a_sine)
 {
     static const char upright[] = "[grid]\ncells = 48\nwidth = 12e-6\ncells_x = 20\nwidth_x = 7e-6\n[[structure]]\n"
                                   "index = 1.5\ncentre = 3.9e-6\nwidth = 1.3e-6\n",
@@ -532,12 +526,11 @@ START_TEST(a_mode_in_space_is_that_of_the_plane_times_a_sine)
         end_run(&plane);
     }
 }
-END_TEST
 
 /* The search step by step: real steps along imaginary z, (1 + p P) new = old with p = -k tau / 2 against the highest
  * index, from a spot on the first guide. It ends a stage, and takes a quarter of tau, when the index changes by less
  * than the tolerance, which the first step cannot tell. */
-START_TEST(the_search_for_a_mode_follows_its_keys)
+TEST(the_search_for_a_mode_follows_its_keys)
 {
     enum { NX = 27, NY = 44, COUNT = 3 };
     static const int stages[] = { 0, 0, 1, 2, 3, 4 };
@@ -579,11 +572,10 @@ START_TEST(the_search_for_a_mode_follows_its_keys)
     free(start);
     end_run(&r);
 }
-END_TEST
 
 /* --- transforms: a plane wave that fits the period, 48 points of 0.25 um, is one number in the spectrum --- */
 
-START_TEST(transforms_are_exact_for_plane_waves)
+TEST(transforms_are_exact_for_plane_waves)
 {
     enum { N = 48 };
     static const struct {
@@ -618,9 +610,8 @@ START_TEST(transforms_are_exact_for_plane_waves)
         end_run(&r);
     }
 }
-END_TEST
 
-START_TEST(transforms_of_exchanged_axes_are_exchanged)
+TEST(transforms_of_exchanged_axes_are_exchanged)
 {
     enum { NX = 35, NY = 48 };
     static const char text[] = "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[light]\nwavelength = 1.55e-6\n"
@@ -647,10 +638,9 @@ START_TEST(transforms_of_exchanged_axes_are_exchanged)
     free(f[0]);
     free(f[1]);
 }
-END_TEST
 
 /* In guides the index is split from the spectrum: second order, as an error of order 2 and one of order 4 say. */
-START_TEST(transforms_are_of_second_order_in_guides)
+TEST(transforms_are_of_second_order_in_guides)
 {
     static const char *const steps[] = { "march.dz=0.05e-6", "march.dz=0.025e-6", "march.dz=0.0125e-6" };
     static const char *const axes[] = { "grid.cells_x=0", "grid.cells_x=16" };
@@ -668,14 +658,13 @@ START_TEST(transforms_are_of_second_order_in_guides)
             free(f[i]);
     }
 }
-END_TEST
 
 /* --- what enters and what is observed --- */
 
 static double intensity(number f) { return creal(f) * creal(f) + cimag(f) * cimag(f); }
 
 /* Sums over what was launched and what was left, amplitudes of the power: in TM H n_ref / n. */
-START_TEST(results_are_sums_over_the_field)
+TEST(results_are_sums_over_the_field)
 {
     enum { N = 47 };
     static const char *const polarisations[] = { "light.polarisation=te", "light.polarisation=tm" };
@@ -727,9 +716,8 @@ START_TEST(results_are_sums_over_the_field)
         end_run(&guided);
     }
 }
-END_TEST
 
-START_TEST(results_in_space_are_sums_over_the_field)
+TEST(results_in_space_are_sums_over_the_field)
 {
     enum { NX = 27, NY = 44 };
     char text[4096];
@@ -763,10 +751,9 @@ START_TEST(results_in_space_are_sums_over_the_field)
     free(f);
     end_run(&r);
 }
-END_TEST
 
 /* A table whose corners lie at nodes is exact there. */
-START_TEST(a_table_is_straight_between_its_rows)
+TEST(a_table_is_straight_between_its_rows)
 {
     char launch[256];
     snprintf(launch, sizeof launch, "launch.file=\"%s\"",
@@ -783,11 +770,10 @@ START_TEST(a_table_is_straight_between_its_rows)
     free(found);
     end_run(&r);
 }
-END_TEST
 
 /* --- what is left out of a case --- */
 
-START_TEST(defaults_are_what_the_keys_say)
+TEST(defaults_are_what_the_keys_say)
 {
     /* 1e-6 of the field comes back from layers of a tenth of the width at 10 degrees: there and back it decays by
      * exp(-2 k sin(10 degrees) strength thickness / 3). */
@@ -818,7 +804,6 @@ START_TEST(defaults_are_what_the_keys_say)
     end_run(&r);
     end_run(&same);
 }
-END_TEST
 
 /* --- pictures: pixels of 0.75 by 1.1 um in a plane, of 1.75 by 1.5 um across a beam in space; nodes' cells have
  * borders of pixels inside. Three colours, none of them symmetric. --- */
@@ -847,7 +832,7 @@ static number *with_guides(const char *text, const char *guides, const char *ove
     return f;
 }
 
-START_TEST(pictures_are_the_guides_that_they_show)
+TEST(pictures_are_the_guides_that_they_show)
 {
     static const char *const polarisations[] = { "light.polarisation=te", "light.polarisation=tm" };
     const char *const plane = in_folder("plane.png"), *const across = in_folder("across.png");
@@ -891,12 +876,11 @@ START_TEST(pictures_are_the_guides_that_they_show)
     free(f);
     free(g);
 }
-END_TEST
 
 /* --- against the continuum --- */
 
 /* Borders anywhere within cells, h = 0.004 um: off by at most 0.002 and 0.0125 h^2 / um^2, in TM, too. */
-START_TEST(borders_may_lie_within_cells)
+TEST(borders_may_lie_within_cells)
 {
     /* data/published/bpm-slab-modes.csv */
     static const struct {
@@ -918,28 +902,5 @@ START_TEST(borders_may_lie_within_cells)
             end_run(&r);
         }
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, planes_follow_the_scheme);
-    tcase_add_test(tests, beams_of_a_batch_follow_the_scheme);
-    tcase_add_test(tests, space_follows_the_scheme);
-    tcase_add_test(tests, rectangles_that_touch_are_one);
-    tcase_add_test(tests, round_guides_have_their_area_and_place);
-    tcase_add_test(tests, modes_solve_the_scheme);
-    tcase_add_test(tests, a_mode_in_space_is_that_of_the_plane_times_a_sine);
-    tcase_add_test(tests, the_search_for_a_mode_follows_its_keys);
-    tcase_add_test(tests, transforms_are_exact_for_plane_waves);
-    tcase_add_test(tests, transforms_of_exchanged_axes_are_exchanged);
-    tcase_add_test(tests, transforms_are_of_second_order_in_guides);
-    tcase_add_test(tests, results_are_sums_over_the_field);
-    tcase_add_test(tests, results_in_space_are_sums_over_the_field);
-    tcase_add_test(tests, a_table_is_straight_between_its_rows);
-    tcase_add_test(tests, defaults_are_what_the_keys_say);
-    tcase_add_test(tests, pictures_are_the_guides_that_they_show);
-    tcase_add_test(tests, borders_may_lie_within_cells);
-}
-
-int main(void) { return bn_test_main("bpm scheme", add); }
+int main(void) { return bn_test_main("bpm scheme", open_folder, close_folder); }

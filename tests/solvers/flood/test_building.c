@@ -105,7 +105,7 @@ static double mean_depth(run *r, unsigned storey)
     return cells > 0 ? sum / (double)cells : 0;
 }
 
-START_TEST(a_stair_drains_a_room_as_a_weir_does)
+TEST(a_stair_drains_a_room_as_a_weir_does)
 {
     /* 100 m2 of floor, 0.5 m deep, over a stair 1.2 m wide onto a floor 4 m below: H = (H0^-1/2 + b C t / (2 A))^-2, C
      * = (2/3)^1.5 sqrt(g). The water sinks a little towards the stair. */
@@ -135,9 +135,8 @@ START_TEST(a_stair_drains_a_room_as_a_weir_does)
     ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-12);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(two_storeys_level_out_through_an_opening)
+TEST(two_storeys_level_out_through_an_opening)
 {
     /* 60 m3 in the lower storey of 10 m2 would stand 6 m high: it rises through the hole until both levels are the
      * same. */
@@ -154,9 +153,8 @@ START_TEST(two_storeys_level_out_through_an_opening)
     ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-12);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(water_is_what_sources_gave_less_what_drains_took)
+TEST(water_is_what_sources_gave_less_what_drains_took)
 {
     DRAW(1, 2, "##########", "#....#...#", "#....#..d#", "#........#", "##########");
     DRAW(2, 2, "##########", "#....#...#", "#.w..#..s#", "#........#", "##########");
@@ -164,8 +162,7 @@ START_TEST(water_is_what_sources_gave_less_what_drains_took)
         "[grid]\nspacing=0.4\n[fluid]\nmanning=0.013\n[initial]\nkind='dry'\n"
         "[[source]]\nstorey=1\nat=[2,2]\nradius=0.5\n[[history]]\ntime=2\nvalue=0\n[[history]]\ntime=6\n"
         "value=0.8\n[time]\ninterval=0.5\n[stop]\ntime=20\n";
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     run r = begin(case_text(2, rest), NULL, NULL), d = begin(case_text(2, rest), device, NULL);
     go_on(&r);
     go_on(&d);
@@ -185,11 +182,9 @@ START_TEST(water_is_what_sources_gave_less_what_drains_took)
     go_on(&r);
     ck_assert_double_le(fabs(result(&r, "mass_error")), 5e-8); /* half a unit of the last place of single precision */
     end_run(&r);
-    bn_device_close(&device);
 }
-END_TEST
 
-START_TEST(a_thin_wall_holds)
+TEST(a_thin_wall_holds)
 {
     /* One pixel of 0.5 m between cells of 1.2 m, aslant too: nothing gets through. */
     DRAW(1, 1, "####################", "#........#.........#", "#.........#........#", "#..........#.......#",
@@ -208,9 +203,8 @@ START_TEST(a_thin_wall_holds)
     free(h);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(a_source_on_a_dry_floor_spreads_as_it_should)
+TEST(a_source_on_a_dry_floor_spreads_as_it_should)
 {
     /* data/published/flood-central-source.csv: after 60 s the front (1 mm) is at 13.34 m. */
     static const char text[] =
@@ -224,9 +218,8 @@ START_TEST(a_source_on_a_dry_floor_spreads_as_it_should)
     near(radius, 13.34, 0.06 * 13.34 + 0.5, "radial solution");
     end_run(&r);
 }
-END_TEST
 
-START_TEST(a_program_can_walk_beside_a_flood)
+TEST(a_program_can_walk_beside_a_flood)
 {
     DRAW(1, 2, "##########", "#........#", "#........#", "##########");
     DRAW(2, 2, "##########", "#........#", "#.w.....o#", "##########");
@@ -289,9 +282,8 @@ START_TEST(a_program_can_walk_beside_a_flood)
     free(speed);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(plans_that_make_no_sense_are_rejected)
+TEST(plans_that_make_no_sense_are_rejected)
 {
     static const char grid[] = "[grid]\nspacing=0.5\n";
     DRAW(1, 1, "######", "#....#", "#....#", "######");
@@ -317,18 +309,5 @@ START_TEST(plans_that_make_no_sense_are_rejected)
                   "times must grow");
     rejected_case("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere.png'\n", BN_IO, "/nowhere.png");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, a_stair_drains_a_room_as_a_weir_does);
-    tcase_add_test(tests, two_storeys_level_out_through_an_opening);
-    tcase_add_test(tests, water_is_what_sources_gave_less_what_drains_took);
-    tcase_add_test(tests, a_thin_wall_holds);
-    tcase_add_test(tests, a_source_on_a_dry_floor_spreads_as_it_should);
-    tcase_add_test(tests, a_program_can_walk_beside_a_flood);
-    tcase_add_test(tests, plans_that_make_no_sense_are_rejected);
-}
-
-int main(void) { return bn_test_main("building", add); }
+int main(void) { return bn_test_main("building", open_folder, close_folder); }

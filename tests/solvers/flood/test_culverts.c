@@ -53,7 +53,7 @@ static double discharge(const culvert *c, int *control)
 }
 
 /* In a step from rest only the culvert moves water; it arrives in the next step. */
-START_TEST(culverts_carry_what_hds_5_says)
+TEST(culverts_carry_what_hds_5_says)
 {
     static const culvert all[] = {
         { 0.5, 0, 0.4, 1, { 0, 0 }, 2, 0.013, 0.1, 1 },       { 0.5, 0, 0.4, 1, { 0.1, 0.02 }, 2, 0.013, 0.1, 1 },
@@ -101,11 +101,10 @@ START_TEST(culverts_carry_what_hds_5_says)
     for (int control = 0; control < CONTROLS; control++)
         ck_assert_msg(seen[control], "no case with control %d", control);
 }
-END_TEST
 
 /* A culvert as wide as the rooms, full at both ends: sqrt of the difference of levels falls by b D sqrt(2 g / losses) /
  * A a second. The same from right to left. */
-START_TEST(two_basins_level_out_in_the_time_of_the_closed_form)
+TEST(two_basins_level_out_in_the_time_of_the_closed_form)
 {
     static const char ends[2][80] = { "from=[0.5,0.5]\nto=[2.5,0.5]\n", "from=[2.5,0.5]\nto=[0.5,0.5]\n" };
     const double time = 0.3, root = sqrt(0.4) - time * 2 * 0.2 * sqrt(2 * g / 3), exact = 0.8 + root * root / 2;
@@ -136,10 +135,9 @@ START_TEST(two_basins_level_out_in_the_time_of_the_closed_form)
     ck_assert_double_le(fabs(error[1]), time * 1e-3 / 2 * (2 * 2 * 0.2) * (2 * 2 * 0.2) * g / 3);
     ck_assert_msg(error[0] / error[1] > 1.9 && error[0] / error[1] < 2.1, "errors %g and %g", error[0], error[1]);
 }
-END_TEST
 
 /* From an upper storey. */
-START_TEST(culverts_join_storeys)
+TEST(culverts_join_storeys)
 {
     run r = RUN(HEAD "[grid]\ncells=[8,8]\nspacing=0.5\n[[storey]]\n[[storey]]\nheight=3\n[initial]\nkind='depth'\n"
                      "storey=2\nlevel=0.5\n[[culvert]]\nfrom=[1,1]\nto=[3,2]\nfrom_storey=2\nto_storey=1\nwidth=0.3\n"
@@ -155,9 +153,8 @@ START_TEST(culverts_join_storeys)
     free(h);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(drains_take_what_hec_22_says)
+TEST(drains_take_what_hec_22_says)
 {
     static const struct {
         double depth;
@@ -194,9 +191,8 @@ START_TEST(drains_take_what_hec_22_says)
         end_run(&r);
     }
 }
-END_TEST
 
-START_TEST(places_that_make_no_sense_are_rejected)
+TEST(places_that_make_no_sense_are_rejected)
 {
 #define GRID "[case]\nsolver='flood'\n[grid]\ncells=[8,8]\nspacing=0.5\n"
     rejected_case(GRID "[[drain]]\nat=[1,1]\n", BN_CASE, "drain 1: what does it take?");
@@ -206,16 +202,5 @@ START_TEST(places_that_make_no_sense_are_rejected)
     rejected_case(GRID "[[culvert]]\nfrom=[1,1]\nto=[3,1]\nto_storey=2\n", BN_CASE, "there are only 1 storeys");
     rejected_case(GRID "[[culvert]]\nfrom=[1,1]\nto=[3,1]\nwidth=40\n", BN_CASE, "there is no room for 40 m");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, culverts_carry_what_hds_5_says);
-    tcase_add_test(tests, two_basins_level_out_in_the_time_of_the_closed_form);
-    tcase_add_test(tests, culverts_join_storeys);
-    tcase_add_test(tests, drains_take_what_hec_22_says);
-    tcase_add_test(tests, places_that_make_no_sense_are_rejected);
-}
-
-int main(void) { return bn_test_main("culverts and drains", add); }
+int main(void) { return bn_test_main("culverts and drains", open_context, close_context); }

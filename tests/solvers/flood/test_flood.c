@@ -24,7 +24,7 @@ static double one(const char *text, const char *name, const char *const *overrid
 static const char lake[] = "[case]\nsolver='flood'\n[grid]\ncells=[40,46]\nspacing=0.1\n[bed]\nkind='lake'\n"
                            "[initial]\nkind='level'\nlevel=0.25\n[stop]\ntime=4\n";
 
-START_TEST(lake_at_rest_with_an_island_stays_at_rest)
+TEST(lake_at_rest_with_an_island_stays_at_rest)
 {
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
     static const char *const beds[] = { "bed.kind=lake", "bed.kind=random" };
@@ -35,7 +35,6 @@ START_TEST(lake_at_rest_with_an_island_stays_at_rest)
             ck_assert_double_le(fabs(ONE(lake, "mass_error", kinds[k], beds[b], "case.precision=double")), 1e-14);
         }
 }
-END_TEST
 
 /* --------------------------------------------------------------------------------------------------------- dam breaks
  */
@@ -49,7 +48,7 @@ static const char dam_y[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\
                             "[stop]\ntime=5\n";
 #define DRY "initial.levels=[10,0]", "stop.time=3"
 
-START_TEST(dam_breaks_follow_stoker_and_ritter)
+TEST(dam_breaks_follow_stoker_and_ritter)
 {
     static const char *const fine_x[3][2] = { { "grid.spacing=1", "grid.cells=[150,2]" },
                                               { "grid.spacing=0.5", "grid.cells=[300,2]" },
@@ -80,9 +79,8 @@ START_TEST(dam_breaks_follow_stoker_and_ritter)
     ck_assert_double_le(ONE(dam_x, "l1_depth", "grid.kind=square"), 0.13);
     ck_assert_double_le(ONE(dam_x, "l1_depth", "case.precision=single"), 0.13);
 }
-END_TEST
 
-START_TEST(jagged_walls_do_not_drag)
+TEST(jagged_walls_do_not_drag)
 {
     /* A channel 10 m wide between walls of hexagon edges, along and across the rows, against the periodic strip. */
     const double strip_x = ONE(dam_x, "l1_depth", "grid.spacing=0.5", "grid.cells=[300,2]");
@@ -99,7 +97,6 @@ START_TEST(jagged_walls_do_not_drag)
         ONE(dam_y, "l1_depth", "grid.spacing=0.5", "grid.cells=[20,346]", "grid.periodic_x=false", "solver.order=2"),
         0.042);
 }
-END_TEST
 
 static const char round_dam[] =
     "[case]\nsolver='flood'\n[grid]\ncells=[220,254]\nspacing=0.1\n[initial]\nkind='circle'\n"
@@ -121,7 +118,7 @@ static double depth_at(const double *h, const unsigned *n, double d, double x, d
 
 /* In 24 directions the front, where the water is 0.7 m deep, lies within a cell, and depths before it within 1 % of the
  * deeper side of their mean. */
-START_TEST(a_round_dam_break_stays_round)
+TEST(a_round_dam_break_stays_round)
 {
     /* data/published/flood-radial.csv: depth at t = 0.8 s at these radii; the shock at 5.904 m. */
     enum { WAYS = 24 };
@@ -157,11 +154,10 @@ START_TEST(a_round_dam_break_stays_round)
     }
     bn_device_close(&device);
 }
-END_TEST
 
 /* A plane wave along the rows and one across them, the two directions that differ most: the same depths within 1 %
  * of the deeper side where they do not jump, fronts within a cell. */
-START_TEST(plane_waves_run_alike_along_and_across_the_rows)
+TEST(plane_waves_run_alike_along_and_across_the_rows)
 {
     static const char *const orders[] = { "solver.order=1", "solver.order=2" };
     for (int order = 0; order < 2; order++) {
@@ -181,7 +177,6 @@ START_TEST(plane_waves_run_alike_along_and_across_the_rows)
         end_run(&along), end_run(&across);
     }
 }
-END_TEST
 
 /* -------------------------------------------------------------------------------------------------------- steady flows
  */
@@ -189,7 +184,7 @@ END_TEST
 static const char flume[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[125,2]\nspacing=0.2\n"
                             "periodic_y=true\n[bed]\nkind='bump'\n[boundary.left]\nkind='inflow'\n";
 
-START_TEST(flow_over_a_bump)
+TEST(flow_over_a_bump)
 {
     ck_assert_double_le(ONE(flume, "l1_depth", "boundary.left.discharge=1.53", "boundary.right.kind=open",
                             "initial.kind=dry", "stop.time=60"),
@@ -210,9 +205,8 @@ START_TEST(flow_over_a_bump)
     free(u);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(friction_in_a_channel)
+TEST(friction_in_a_channel)
 {
     static const char channel[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[100,2]\nspacing=10\n"
                                   "periodic_y=true\n[fluid]\nmanning=0.033\n[bed]\nkind='macdonald'\n[initial]\n"
@@ -227,12 +221,11 @@ START_TEST(friction_in_a_channel)
     free(h);
     end_run(&r);
 }
-END_TEST
 
 static const char bowl[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[100,116]\nspacing=0.04\n[bed]\n"
                            "kind='bowl'\n[initial]\nkind='planar'\n[stop]\ntime=4.4857014655\n";
 
-START_TEST(thackers_bowl)
+TEST(thackers_bowl)
 {
     const double coarse = ONE(bowl, "l1_relative", "grid.kind=hexagon");
     ck_assert_double_le(coarse, 0.24);
@@ -240,13 +233,12 @@ START_TEST(thackers_bowl)
         ck_assert_double_le(ONE(bowl, "l1_relative", "grid.spacing=0.02", "grid.cells=[200,232]"), 0.15);
     ck_assert_double_le(fabs(ONE(bowl, "mass_error", "stop.time=1")), 1e-12);
 }
-END_TEST
 
 /* -------------------------------------------------------------------------------------------------------- second order
  */
 #define SECOND "solver.order=2"
 
-START_TEST(second_order_where_it_is_smooth_first_at_shocks)
+TEST(second_order_where_it_is_smooth_first_at_shocks)
 {
     const double coarse = ONE(dam_x, "l1_depth", SECOND);
     const double fine = ONE(dam_x, "l1_depth", SECOND, "grid.spacing=0.5", "grid.cells=[300,2]");
@@ -269,13 +261,11 @@ START_TEST(second_order_where_it_is_smooth_first_at_shocks)
     ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-12);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(second_order_gives_the_same_bits_in_seven_boxes)
+TEST(second_order_gives_the_same_bits_in_seven_boxes)
 {
-    bn_device *device;
     without_optimiser(true);
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" }, *const depth = "depth";
     for (int k = 0; k < 2; k++) {
         const char *const overrides[] = { SECOND,
@@ -294,18 +284,15 @@ START_TEST(second_order_gives_the_same_bits_in_seven_boxes)
         end_run(&a);
         end_run(&b);
     }
-    bn_device_close(&device);
 }
-END_TEST
 
 /* ------------------------------------------------------------------------------------------------- device and the rest
  */
 
-START_TEST(device_gives_the_bits_of_the_reference)
+TEST(device_gives_the_bits_of_the_reference)
 {
     static const char *const names[] = { "velocity", "depth" };
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     run a = RUN(round_dam, NULL, "grid.cells=[110,50]", "grid.spacing=0.2", "fluid.manning=0.03");
     run b = RUN(round_dam, device, "grid.cells=[110,50]", "grid.spacing=0.2", "fluid.manning=0.03");
     same_fields(&a, &b, names, 1, "device and reference");
@@ -317,11 +304,9 @@ START_TEST(device_gives_the_bits_of_the_reference)
     same_fields(&a, &b, names + 1, 1, "device and reference");
     end_run(&a);
     end_run(&b);
-    bn_device_close(&device);
 }
-END_TEST
 
-START_TEST(times_are_hit_and_water_is_kept)
+TEST(times_are_hit_and_water_is_kept)
 {
     run r = RUN(round_dam, NULL, "grid.cells=[60,70]", "grid.spacing=0.4", "bed.kind=random", "bed.amplitude=2",
                 "time.interval=0.3", "stop.time=9", "case.precision=double");
@@ -331,49 +316,15 @@ START_TEST(times_are_hit_and_water_is_kept)
     ck_assert_double_le(fabs(ONE(round_dam, "mass_error", "grid.cells=[60,70]", "bed.kind=random", "stop.time=8")),
                         1e-6);
 }
-END_TEST
 
-static void rejected(const char *override, const char *why)
+TEST(bad_cases_are_rejected)
 {
-    bn_case *c;
-    bn_sim *sim = NULL;
-    bn_status st = bn_case_parse(ctx, "test.toml", round_dam, &override, 1, &c);
-    if (st == BN_OK) {
-        st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
-        bn_case_destroy(&c);
-    }
-    ck_assert_int_eq(st, BN_CASE);
-    ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "%s: %s", override, bn_error_text(ctx));
-    bn_error_clear(ctx);
+    REJECTED(round_dam, BN_CASE, "whole number of intervals", "time.interval=0.3");
+    REJECTED(round_dam, BN_CASE, "belongs to kind = \"inflow\"", "boundary.left.discharge=1");
+    REJECTED(round_dam, BN_CASE, "solver.cfl", "solver.cfl=0.7");
+    REJECTED(round_dam, BN_CASE, "paraboloid", "initial.kind=planar");
+    REJECTED(round_dam, BN_CASE, "needs a discharge", "bed.kind=macdonald");
+    REJECTED(round_dam, BN_CASE, "grid.spacing", "grid.spacing=0");
 }
 
-START_TEST(bad_cases_are_rejected)
-{
-    rejected("time.interval=0.3", "whole number of intervals");
-    rejected("boundary.left.discharge=1", "belongs to kind = \"inflow\"");
-    rejected("solver.cfl=0.7", "solver.cfl");
-    rejected("initial.kind=planar", "paraboloid");
-    rejected("bed.kind=macdonald", "needs a discharge");
-    rejected("grid.spacing=0", "grid.spacing");
-}
-END_TEST
-
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, lake_at_rest_with_an_island_stays_at_rest);
-    tcase_add_test(tests, dam_breaks_follow_stoker_and_ritter);
-    tcase_add_test(tests, jagged_walls_do_not_drag);
-    tcase_add_test(tests, a_round_dam_break_stays_round);
-    tcase_add_test(tests, plane_waves_run_alike_along_and_across_the_rows);
-    tcase_add_test(tests, flow_over_a_bump);
-    tcase_add_test(tests, friction_in_a_channel);
-    tcase_add_test(tests, thackers_bowl);
-    tcase_add_test(tests, second_order_where_it_is_smooth_first_at_shocks);
-    tcase_add_test(tests, second_order_gives_the_same_bits_in_seven_boxes);
-    tcase_add_test(tests, device_gives_the_bits_of_the_reference);
-    tcase_add_test(tests, times_are_hit_and_water_is_kept);
-    tcase_add_test(tests, bad_cases_are_rejected);
-}
-
-int main(void) { return bn_test_main("flood", add); }
+int main(void) { return bn_test_main("flood", open_context, close_context); }

@@ -141,7 +141,7 @@ static void break_dam(int hexagons, bool along_y, bool exchanged, const double d
     end(&s);
 }
 
-START_TEST(a_dam_breaks_as_its_waves_say)
+TEST(a_dam_breaks_as_its_waves_say)
 {
     static const double depths[][2] = { { 1, 0.4 }, { 1, 0 }, { 1, 0.4 }, { 1, 0 }, { 0.6, 0 } };
     static const double beds[][2] = { { 0, 0 }, { 0, 0 }, { 0, 0.3 }, { 0, 0.3 }, { 0.5, 0 } };
@@ -149,12 +149,11 @@ START_TEST(a_dam_breaks_as_its_waves_say)
         for (int way = 0; way < 6; way++) /* of hexagons only across the rows: along them a dam is jagged */
             break_dam(way >= 4, way >= 2, way % 2, depths[k], beds[k]);
 }
-END_TEST
 
 /* Water that moves towards a dry floor or away from it, at -2 ... 1 times its wave speed, between waves of u - s and
  * u + 2 s (Toro 2001): h (u + 2 s) / 3 passes with the momentum h (u + 2 s) (2 u + s) / 6, of faster water what comes
  * and of water that leaves at 2 s nothing. */
-START_TEST(moving_water_runs_onto_a_dry_floor)
+TEST(moving_water_runs_onto_a_dry_floor)
 {
     static const double speeds[] = { -2.2, -1.5, -0.6, 0.7, 1.4 }; /* over s */
     const double dt = 0.01, wave = sqrt(g);
@@ -184,7 +183,6 @@ START_TEST(moving_water_runs_onto_a_dry_floor)
             end(&s);
         }
 }
-END_TEST
 
 /* Where nothing runs upstream, an edge passes what comes: h u, h u^2 + g h^2 / 2, h u v. So it is of two states that
  * differ in the velocity along the edge alone; of squares, whose edges all have that velocity along them. */
@@ -218,7 +216,7 @@ static void step_downstream(int hexagons, bool along_y, int sign, const double u
     end(&s);
 }
 
-START_TEST(what_comes_from_upstream_is_passed_on)
+TEST(what_comes_from_upstream_is_passed_on)
 {
     static const double fast[][3] = { { 1, 6, 0.7 }, { 0.6, 7, -0.4 } },
                         sheared[][3] = { { 1, 1, 0.7 }, { 1, 1, -0.4 } };
@@ -229,11 +227,10 @@ START_TEST(what_comes_from_upstream_is_passed_on)
             step_downstream(1, true, way % 2 ? 1 : -1, fast[0], fast[1]);
     }
 }
-END_TEST
 
 /* Through an edge that ends at a wall of hexagon edges passes a quarter more. All that crosses a dam in a step: along
  * the rows and across them two of the edges end at the walls. */
-START_TEST(edges_at_jagged_walls_pass_a_quarter_more)
+TEST(edges_at_jagged_walls_pass_a_quarter_more)
 {
     const double dt = 0.01, mass = sqrt(g) * 0.6 / 2; /* 1 m against 0.4 m */
     for (int way = 0; way < 4; way++) {
@@ -264,11 +261,10 @@ START_TEST(edges_at_jagged_walls_pass_a_quarter_more)
         end(&s);
     }
 }
-END_TEST
 
 /* A cell of water on a dry floor loses 2/3 sqrt(g h) h through each of its edges: all it has with a step of 0.375 d
  * over sqrt(g h). */
-START_TEST(a_column_of_water_spreads)
+TEST(a_column_of_water_spreads)
 {
     for (int k = 0; k < 2; k++) {
         state s = PREPARE(HEAD "[grid]\ncells=[9,9]\nspacing=2\n[fluid]\ngravity=4\n[initial]\nkind='dry'\n[time]\n"
@@ -301,7 +297,6 @@ START_TEST(a_column_of_water_spreads)
         end(&s);
     }
 }
-END_TEST
 
 /* ------------------------------------------------------------------------------------------------------ uniform flows
  */
@@ -323,7 +318,7 @@ static void stays(state *s, double h, double u, double v, const char *what)
     }
 }
 
-START_TEST(uniform_flow_passes_through_the_sides)
+TEST(uniform_flow_passes_through_the_sides)
 {
     static const char *const sides[] = { "left", "right", "bottom", "top" };
     for (int k = 0; k < 4; k++)
@@ -354,10 +349,9 @@ START_TEST(uniform_flow_passes_through_the_sides)
             end(&s);
         }
 }
-END_TEST
 
 /* Along jagged walls too: what comes by longer edges leaves by longer edges, with its momentum. */
-START_TEST(uniform_flow_passes_along_walls)
+TEST(uniform_flow_passes_along_walls)
 {
     for (int k = 0; k < 8; k++) {
         state s = PREPARE(
@@ -368,11 +362,10 @@ START_TEST(uniform_flow_passes_along_walls)
         end(&s);
     }
 }
-END_TEST
 
 /* Onto a dry floor an inflow comes at its critical depth c^2 / g, q = c^3 / g: in its cells stands h = q t, with the
  * momentum (q c + g h^2 / 2) t, which is 3/2 c q t. */
-START_TEST(an_inflow_begins_at_its_critical_depth)
+TEST(an_inflow_begins_at_its_critical_depth)
 {
     static const char *const sides[] = { "left", "right", "bottom", "top" };
     const double q = 0.4, critical = cbrt(q * g);
@@ -399,10 +392,9 @@ START_TEST(an_inflow_begins_at_its_critical_depth)
             end(&s);
         }
 }
-END_TEST
 
 /* Of second order slopes make no new extrema: a step in what a uniform flow carries stays between its two values. */
-START_TEST(steps_are_carried_without_overshoot)
+TEST(steps_are_carried_without_overshoot)
 {
     for (int way = 0; way < 2; way++) {
         state s = PREPARE(HEAD
@@ -426,11 +418,10 @@ START_TEST(steps_are_carried_without_overshoot)
         end(&s);
     }
 }
-END_TEST
 
 /* Ripples of 1 mm on a flow at nine times its wave speed do not grow: time steps follow from the speed of the water
  * too, in each direction. The run goes on from a checkpoint, which finds the speeds of what the test has set. */
-START_TEST(time_steps_follow_fast_flow)
+TEST(time_steps_follow_fast_flow)
 {
     for (int k = 0; k < 8; k++) {
         state s = PREPARE(HEAD
@@ -457,11 +448,10 @@ START_TEST(time_steps_follow_fast_flow)
         end(&s);
     }
 }
-END_TEST
 
 /* Uniform flow with friction alone: 1 / c' = 1 / c + dt g n^2 h^(-4/3) c' / c in each of the steps, and the direction
  * stays. */
-START_TEST(friction_slows_uniform_flow)
+TEST(friction_slows_uniform_flow)
 {
     static const double depths[] = { 0.002, 0.3, 25 };
     for (int k = 0; k < 4; k++)
@@ -486,13 +476,12 @@ START_TEST(friction_slows_uniform_flow)
             end(&s);
         }
 }
-END_TEST
 
 /* ------------------------------------------------------------------------------------- rain, drains, links in one step
  */
 
 /* Rain on all of a uniform flow: it falls at rest, so the momentum stays. */
-START_TEST(rain_slows_uniform_flow)
+TEST(rain_slows_uniform_flow)
 {
     for (int k = 0; k < 4; k++) {
         state s = PREPARE(HEAD
@@ -516,7 +505,6 @@ START_TEST(rain_slows_uniform_flow)
         end(&s);
     }
 }
-END_TEST
 
 /* Storeys of 2 m x 2 m, 3 m apart, periodic, on each of which all is `meaning` (the lowest first); one step of `dt`. */
 static state tower(const char *const *meaning, const char *legend, double dt, const char *order)
@@ -559,7 +547,7 @@ static void check_tower(state *s, const double *depth, const double *velocity)
     end(s);
 }
 
-START_TEST(links_move_what_their_formulas_say)
+TEST(links_move_what_their_formulas_say)
 {
     static const char hole[] = "[[legend]]\nname='hole'\nkind='opening'\ncoefficient=0.3\n";
     static const char steps[] = "[[legend]]\nname='steps'\nkind='stair'\nwidth=0.5\n";
@@ -595,9 +583,8 @@ START_TEST(links_move_what_their_formulas_say)
         check_tower(&s, (const double[]){ 0.2, 0.2 }, (const double[]){ 0, 0.9 });
     }
 }
-END_TEST
 
-START_TEST(sources_and_drains_of_a_plan)
+TEST(sources_and_drains_of_a_plan)
 {
     static const char pipes[] =
         "[[legend]]\nname='tap'\nkind='source'\nrate=0.6\n[[legend]]\nname='sink'\nkind='drain'\nrate=0.8\n";
@@ -615,7 +602,6 @@ START_TEST(sources_and_drains_of_a_plan)
         end(&s);
     }
 }
-END_TEST
 
 /* ---------------------------------------------------------------------------------------- hexagons turned by 60
  * degrees */
@@ -631,7 +617,7 @@ static size_t turned(size_t at)
     return x < 0 || y < 0 || x >= WIDTH || y >= WIDTH ? SIZE_MAX : (size_t)(y * WIDTH + x);
 }
 
-START_TEST(hexagons_turned_by_a_sixth)
+TEST(hexagons_turned_by_a_sixth)
 {
     static const char text[] = HEAD "[grid]\ncells=[40,40]\nspacing=0.5\n[fluid]\nmanning=0.03\n[initial]\nkind='dry'\n"
                                     "[time]\ndt_max=0.01\ninterval=0.01\n[stop]\nsteps=3\n";
@@ -674,7 +660,6 @@ START_TEST(hexagons_turned_by_a_sixth)
         end(&b);
     }
 }
-END_TEST
 
 /* -------------------------------------------------------------------------------------------------- smooth exact flows
  */
@@ -779,26 +764,23 @@ static void converge(exact_flow *exact, const double most[2][3])
     }
 }
 
-START_TEST(simple_waves_converge)
+TEST(simple_waves_converge)
 {
     static const double most[2][3] = { { 0.55, 0.55, 0.016 }, { 1.5, 1.5, 0.016 } };
     converge(simple_wave, most);
 }
-END_TEST
 
-START_TEST(shear_waves_converge)
+TEST(shear_waves_converge)
 {
     static const double most[2][3] = { { 0.06, 0.08, 0.85 }, { 0.033, 0.047, 2.4 } };
     converge(shear_wave, most);
 }
-END_TEST
 
-START_TEST(steady_flow_over_ripples_converges)
+TEST(steady_flow_over_ripples_converges)
 {
     static const double most[2][3] = { { 0.08, 0.07, 0.021 }, { 0.05, 0.05, 0.0085 } };
     converge(ripples, most);
 }
-END_TEST
 
 /* MacDonald's channel far from its ends, where only the first order holds: 40 s after the exact flow was set, which
  * 5 m/s carry 200 m far. */
@@ -831,36 +813,11 @@ static double macdonald_error(int n)
     return error / most;
 }
 
-START_TEST(macdonalds_channel_is_of_second_order)
+TEST(macdonalds_channel_is_of_second_order)
 {
     const double coarse = macdonald_error(50), fine = macdonald_error(100);
     ck_assert_double_ge(log2(coarse / fine), 1.9);
     near(fine, 0, 2.5e-4, "depth and discharge together");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, a_dam_breaks_as_its_waves_say);
-    tcase_add_test(tests, moving_water_runs_onto_a_dry_floor);
-    tcase_add_test(tests, what_comes_from_upstream_is_passed_on);
-    tcase_add_test(tests, edges_at_jagged_walls_pass_a_quarter_more);
-    tcase_add_test(tests, a_column_of_water_spreads);
-    tcase_add_test(tests, uniform_flow_passes_through_the_sides);
-    tcase_add_test(tests, uniform_flow_passes_along_walls);
-    tcase_add_test(tests, an_inflow_begins_at_its_critical_depth);
-    tcase_add_test(tests, steps_are_carried_without_overshoot);
-    tcase_add_test(tests, time_steps_follow_fast_flow);
-    tcase_add_test(tests, friction_slows_uniform_flow);
-    tcase_add_test(tests, rain_slows_uniform_flow);
-    tcase_add_test(tests, links_move_what_their_formulas_say);
-    tcase_add_test(tests, sources_and_drains_of_a_plan);
-    tcase_add_test(tests, hexagons_turned_by_a_sixth);
-    tcase_add_test(tests, shear_waves_converge);
-    tcase_add_test(tests, simple_waves_converge);
-    tcase_add_test(tests, steady_flow_over_ripples_converges);
-    tcase_add_test(tests, macdonalds_channel_is_of_second_order);
-}
-
-int main(void) { return bn_test_main("flood exact", add); }
+int main(void) { return bn_test_main("flood exact", open_folder, close_folder); }

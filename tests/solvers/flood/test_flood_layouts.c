@@ -11,11 +11,10 @@
 
 enum { NX = 24, NY = 18, CELLS = NX * NY };
 
-START_TEST(variants_equal_the_reference)
+TEST(variants_equal_the_reference)
 {
     OK(bn_selftest_here(ctx, "flood_layouts", "auto", false, (bn_selftest_part){ .count = 1 }, NULL));
 }
-END_TEST
 
 /* A closed floor as a table, with cell k of the grid in row place[k]; agents have 2 x 2 cells. `broken`: one edge leads
  * to another cell than its own. */
@@ -62,7 +61,7 @@ static void number(size_t *place, bool any)
 }
 
 /* Each cell adds up its edges in the same order wherever it stands in the file: equal bits. */
-START_TEST(the_order_of_cells_does_not_matter)
+TEST(the_order_of_cells_does_not_matter)
 {
     size_t rows[CELLS], any[CELLS], count;
     number(rows, false);
@@ -86,10 +85,9 @@ START_TEST(the_order_of_cells_does_not_matter)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
 /* The grid's own neighbours, computed. */
-START_TEST(listed_cells_equal_the_grid)
+TEST(listed_cells_equal_the_grid)
 {
     size_t rows[CELLS], count;
     number(rows, false);
@@ -107,10 +105,9 @@ START_TEST(listed_cells_equal_the_grid)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
 /* Agents' cells of four equal cells hold all of the water: the mean of their means is that of the cells. */
-START_TEST(agents_have_the_water_of_their_cells)
+TEST(agents_have_the_water_of_their_cells)
 {
     size_t rows[CELLS], count;
     double sum = 0, agents = 0;
@@ -136,9 +133,8 @@ START_TEST(agents_have_the_water_of_their_cells)
     free(state);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(one_sided_edges_are_refused)
+TEST(one_sided_edges_are_refused)
 {
     size_t rows[CELLS];
     char text[400];
@@ -149,16 +145,5 @@ START_TEST(one_sided_edges_are_refused)
     snprintf(text, sizeof text, "[case]\nsolver='flood_layouts'\n[grid]\nfile='%s/none.csv'\n", test_folder);
     rejected_case(text, BN_CASE, "there is no such table");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, variants_equal_the_reference);
-    tcase_add_test(tests, the_order_of_cells_does_not_matter);
-    tcase_add_test(tests, listed_cells_equal_the_grid);
-    tcase_add_test(tests, agents_have_the_water_of_their_cells);
-    tcase_add_test(tests, one_sided_edges_are_refused);
-}
-
-int main(void) { return bn_test_main("flood_layouts", add); }
+int main(void) { return bn_test_main("flood_layouts", open_folder, close_folder); }

@@ -52,7 +52,7 @@ static void is_image(image how, const char *text, const char *other, const char 
 static const char *const orders[] = { "solver.order=1", "solver.order=2" };
 #define SLOW "[fluid]\nmanning=0.03\n[time]\ninterval=0.5\n[stop]\ntime=2\n"
 
-START_TEST(squares_turned_by_a_right_angle)
+TEST(squares_turned_by_a_right_angle)
 {
     for (int k = 0; k < 2; k++)
         is_image(TURNED_90,
@@ -66,9 +66,8 @@ START_TEST(squares_turned_by_a_right_angle)
                       "[[source]]\nat=[4.1,2.1]\nradius=0.6\nrate=0.5\n" SLOW, /* 5.5 - 1.4 */
                  orders[k]);
 }
-END_TEST
 
-START_TEST(hexagons_turned_by_half_a_turn)
+TEST(hexagons_turned_by_half_a_turn)
 {
     for (int k = 0; k < 2; k++)
         is_image(TURNED_180,
@@ -80,9 +79,8 @@ START_TEST(hexagons_turned_by_half_a_turn)
                       "[boundary.left]\nkind='level'\nlevel=0.3\n" SLOW,
                  orders[k]);
 }
-END_TEST
 
-START_TEST(hexagons_mirrored_across_the_rows)
+TEST(hexagons_mirrored_across_the_rows)
 {
     for (int k = 0; k < 2; k++)
         is_image(
@@ -95,7 +93,6 @@ START_TEST(hexagons_mirrored_across_the_rows)
                  "kind='level'\nlevel=0.5\n[boundary.left]\nkind='open'\n" SLOW,
             orders[k]);
 }
-END_TEST
 
 /* ---------------------------------------------------------------------------------------------------- budgets */
 
@@ -118,7 +115,7 @@ static void check_momentum(const char *text, bool along_x, const char *kind, con
     end_run(&r);
 }
 
-START_TEST(momentum_is_what_the_walls_have_given)
+TEST(momentum_is_what_the_walls_have_given)
 {
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
     for (int k = 0; k < 4; k++) {
@@ -130,7 +127,6 @@ START_TEST(momentum_is_what_the_walls_have_given)
                        false, kinds[k % 2], orders[k / 2]);
     }
 }
-END_TEST
 
 /* ---------------------------------------------------------------------------------------------------- friction */
 
@@ -138,7 +134,7 @@ END_TEST
  * point of prediction and step, each with friction over its own time, so rounding and the approach are all that is left
  * over; the approach is e^(-x / 3 m) about. Friction over another time in one of them moves q / (h u) by dt g S / (2 u)
  * = 2e-3. */
-START_TEST(friction_balances_the_slope)
+TEST(friction_balances_the_slope)
 {
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
     const double normal = pow(0.03 * 2 / sqrt(0.05), 0.6);
@@ -154,7 +150,6 @@ START_TEST(friction_balances_the_slope)
         end_run(&r);
     }
 }
-END_TEST
 
 /* ------------------------------------------------------------------------------------------- from storey to storey */
 
@@ -213,7 +208,7 @@ static void converges(const char *legend, int storey, double level, double time,
     ck_assert_msg(before / after > 1.9 && before / after < 2.1, "errors %g and %g", before, after);
 }
 
-START_TEST(openings_empty_and_level_in_the_time_of_the_closed_form)
+TEST(openings_empty_and_level_in_the_time_of_the_closed_form)
 {
     static const char legend[] = "[[legend]]\nname='hole'\nkind='opening'\ncoefficient=0.3\n";
     write_rooms("hole");
@@ -225,7 +220,6 @@ START_TEST(openings_empty_and_level_in_the_time_of_the_closed_form)
     const double difference = sqrt(0.8) - C * sqrt(2 * g) * 0.5;
     converges(legend, 1, 3.8, 0.5, 0.5 * (0.8 - difference * difference), 0.5 * dt_fine / 2 * 2 * C * C * g);
 }
-END_TEST
 
 /* What docs/flood.md says of stairs, as an equation in time: Runge and Kutta's method with steps that leave 1e-12. */
 static double weir(double high, double low)
@@ -249,7 +243,7 @@ static double over_time(double high, double tail, double time)
     return high;
 }
 
-START_TEST(stairs_into_an_empty_and_a_full_room)
+TEST(stairs_into_an_empty_and_a_full_room)
 {
     static const char legend[] = "[[legend]]\nname='steps'\nkind='stair'\nwidth=0.8\n";
     write_rooms("steps");
@@ -263,11 +257,10 @@ START_TEST(stairs_into_an_empty_and_a_full_room)
     ck_assert_double_gt(exact, 2 * (0.8 - exact) / 3);
     converges(legend, 1, 3.8, 2.2, exact, limit);
 }
-END_TEST
 
 /* ---------------------------------------------------------------------------------------------------- records */
 
-START_TEST(still_water_has_half_its_depth_as_hazard_moving_water_more)
+TEST(still_water_has_half_its_depth_as_hazard_moving_water_more)
 {
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
     for (int k = 0; k < 2; k++) {
@@ -307,10 +300,9 @@ START_TEST(still_water_has_half_its_depth_as_hazard_moving_water_more)
     free(h0), free(h1), free(c1), free(most), free(hazard);
     end_run(&r);
 }
-END_TEST
 
 /* Rain on a closed floor makes it 1 mm deeper in each time step of 0.125 s. */
-START_TEST(water_arrives_when_it_is_deep_enough)
+TEST(water_arrives_when_it_is_deep_enough)
 {
     static const char text[] = HEAD
         "[grid]\nkind='square'\ncells=[6,6]\nspacing=0.5\n[initial]\nkind='dry'\n[[source]]\nat=[1.5,1.5]\nradius=9\n"
@@ -331,9 +323,8 @@ START_TEST(water_arrives_when_it_is_deep_enough)
         end_run(&r);
     }
 }
-END_TEST
 
-START_TEST(films_thinner_than_solver_dry_do_not_move)
+TEST(films_thinner_than_solver_dry_do_not_move)
 {
     static const char text[] = HEAD
         "[grid]\ncells=[6,6]\nspacing=0.5\n[bed]\nkind='slope'\nslope=[0.3,-0.2]\n[initial]\n"
@@ -352,12 +343,11 @@ START_TEST(films_thinner_than_solver_dry_do_not_move)
         end_run(&r);
     }
 }
-END_TEST
 
 /* ---------------------------------------------------------------------------------------- sums and time steps */
 
 /* Waves of 1 m/s over cells of 1 m. */
-START_TEST(time_steps_are_as_long_as_the_keys_allow)
+TEST(time_steps_are_as_long_as_the_keys_allow)
 {
     static const char text[] = HEAD
         "[grid]\ncells=[4,4]\nspacing=1\n[fluid]\ngravity=1\n[initial]\nkind='level'\nlevel=1\n"
@@ -376,12 +366,11 @@ START_TEST(time_steps_are_as_long_as_the_keys_allow)
         end_run(&r);
     }
 }
-END_TEST
 
 /* With time steps that are too long depths would become negative and be cut off, which makes water. Falls over steps of
  * the ground, fast flow down a slope, and one wet cell, which at 0.375 loses all it has in a time step; at first order.
  */
-START_TEST(no_water_is_made_at_the_longest_time_steps)
+TEST(no_water_is_made_at_the_longest_time_steps)
 {
     static const char rough[] = HEAD
         "[grid]\ncells=[30,26]\nspacing=0.5\n[bed]\nkind='random'\namplitude=2\n[initial]\n"
@@ -402,10 +391,9 @@ START_TEST(no_water_is_made_at_the_longest_time_steps)
         end_run(&r);
     }
 }
-END_TEST
 
 /* In single precision 1e-8 m of rain in each of 2,000 time steps on water 1 m deep, whose last place is 6e-8 m. */
-START_TEST(rain_is_not_lost_in_rounding)
+TEST(rain_is_not_lost_in_rounding)
 {
     run r = RUN(
         "[case]\nsolver='flood'\n[grid]\nkind='square'\ncells=[4,4]\nspacing=1\n[initial]\nkind='level'\nlevel=1\n"
@@ -415,12 +403,11 @@ START_TEST(rain_is_not_lost_in_rounding)
     near(result(&r, "mass_error"), 0, 1e-9, "mass");
     end_run(&r);
 }
-END_TEST
 
 /* ------------------------------------------------------------------------------- what changes with time, and where */
 
 /* An inflow from 0 at 1 s to 0.6 m2/s at 3 s brings 1.2 m2 in 4 s, whatever the intervals are. */
-START_TEST(inflows_follow_their_histories)
+TEST(inflows_follow_their_histories)
 {
     static const char *const sides[] = { "left", "right", "bottom", "top" };
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
@@ -439,11 +426,10 @@ START_TEST(inflows_follow_their_histories)
         end_run(&r);
     }
 }
-END_TEST
 
 /* A level that rises at a side from 0.5 m to 0.7 m within 2 s fills the basin: after 60 s what is left of the waves,
  * which lose a part of them at the side every 4 s, is rounding. */
-START_TEST(a_basin_fills_to_the_level_of_its_side)
+TEST(a_basin_fills_to_the_level_of_its_side)
 {
     static const char *const sides[] = { "left", "right", "bottom", "top" };
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
@@ -464,10 +450,9 @@ START_TEST(a_basin_fills_to_the_level_of_its_side)
         end_run(&r);
     }
 }
-END_TEST
 
 /* Between sides whose level is the lake's, over islands, nothing moves. */
-START_TEST(a_lake_between_sides_of_its_level_stays_at_rest)
+TEST(a_lake_between_sides_of_its_level_stays_at_rest)
 {
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
     for (int k = 0; k < 4; k++) {
@@ -482,11 +467,10 @@ START_TEST(a_lake_between_sides_of_its_level_stays_at_rest)
         end_run(&r);
     }
 }
-END_TEST
 
 /* Where sources stand: in one step from a dry floor nothing spreads. Of two the second has a history, 0 at 0 s to 2
  * m3/s at 0.02 s, of which half of the step has the mean 0.5; in the upper one of two storeys. */
-START_TEST(sources_stand_where_and_as_large_as_asked)
+TEST(sources_stand_where_and_as_large_as_asked)
 {
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
     for (int k = 0; k < 2; k++) {
@@ -523,7 +507,6 @@ START_TEST(sources_stand_where_and_as_large_as_asked)
         end_run(&r);
     }
 }
-END_TEST
 
 /* ---------------------------------------------------------------------------------------- ground and water at the
  * start */
@@ -555,7 +538,7 @@ static void find_place(bool square, int at, double x[2], double off[2])
     off[1] = x[1] - 0.5 * NY * row;
 }
 
-START_TEST(ground_and_water_begin_as_the_formulas_say)
+TEST(ground_and_water_begin_as_the_formulas_say)
 {
     static const char text[] = HEAD "[grid]\ncells=[16,14]\nspacing=0.7\n[bed]\nkind='slope'\nslope=[0.02,-0.03]\n"
                                     "[initial]\nkind='level'\nlevel=0.05\n[stop]\nsteps=1\n";
@@ -612,11 +595,10 @@ START_TEST(ground_and_water_begin_as_the_formulas_say)
         free(plane), free(speed), free(wave), free(lake);
     }
 }
-END_TEST
 
 /* Even between 0 and the amplitude: mean and variance within four of their standard deviations; other numbers for
  * another seed. */
-START_TEST(random_ground_is_even_between_its_bounds)
+TEST(random_ground_is_even_between_its_bounds)
 {
     enum { CELLS = 100 * 100 };
     static const char text[] = HEAD
@@ -636,9 +618,8 @@ START_TEST(random_ground_is_even_between_its_bounds)
     near(both, 0, 4 / 12.0 / sqrt(CELLS), "covariance of two seeds");
     free(z), free(other);
 }
-END_TEST
 
-START_TEST(storeys_begin_with_the_water_they_are_asked_for)
+TEST(storeys_begin_with_the_water_they_are_asked_for)
 {
     static const char text[] = HEAD "[grid]\ncells=[4,4]\n[[storey]]\n[[storey]]\nheight=3\n[[storey]]\nheight=6.5\n"
                                     "[initial]\nkind='depth'\nlevel=0.4\nstorey=2\n[stop]\nsteps=1\n";
@@ -657,11 +638,10 @@ START_TEST(storeys_begin_with_the_water_they_are_asked_for)
         free(h);
     }
 }
-END_TEST
 
 /* Errors against a closed form are means over cells up to a distance: of a dam that breaks onto dry ground (Ritter
  * 1892), 4/9 of the depth at the dam. */
-START_TEST(errors_are_those_of_the_cells_asked_for)
+TEST(errors_are_those_of_the_cells_asked_for)
 {
     static const char *const withins[] = { "exact.within=0", "exact.within=6" };
     for (int k = 0; k < 4; k++) {
@@ -689,10 +669,9 @@ START_TEST(errors_are_those_of_the_cells_asked_for)
         end_run(&r);
     }
 }
-END_TEST
 
 /* Two rooms of 2 m x 2 m beside each other, between which stands what `between` is; water comes into the left one. */
-START_TEST(doors_hold_water_if_they_are_closed)
+TEST(doors_hold_water_if_they_are_closed)
 {
     static const struct {
         const char *between, *legend;
@@ -734,9 +713,8 @@ START_TEST(doors_hold_water_if_they_are_closed)
         end_run(&r);
     }
 }
-END_TEST
 
-START_TEST(what_is_written_does_not_change_what_is_computed)
+TEST(what_is_written_does_not_change_what_is_computed)
 {
     static const char text[] = HEAD "[grid]\ncells=[30,20]\nspacing=0.25\n[initial]\nkind='circle'\nlevels=[1,0]\n"
                                     "radius=1\n[boundary.left]\nkind='open'\n[[source]]\nat=[2,2]\nrate=0.1\n"
@@ -747,34 +725,5 @@ START_TEST(what_is_written_does_not_change_what_is_computed)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, squares_turned_by_a_right_angle);
-    tcase_add_test(tests, hexagons_turned_by_half_a_turn);
-    tcase_add_test(tests, hexagons_mirrored_across_the_rows);
-    tcase_add_test(tests, momentum_is_what_the_walls_have_given);
-    tcase_add_test(tests, friction_balances_the_slope);
-    tcase_add_test(tests, openings_empty_and_level_in_the_time_of_the_closed_form);
-    tcase_add_test(tests, stairs_into_an_empty_and_a_full_room);
-    tcase_add_test(tests, still_water_has_half_its_depth_as_hazard_moving_water_more);
-    tcase_add_test(tests, water_arrives_when_it_is_deep_enough);
-    tcase_add_test(tests, films_thinner_than_solver_dry_do_not_move);
-    tcase_add_test(tests, no_water_is_made_at_the_longest_time_steps);
-    tcase_add_test(tests, time_steps_are_as_long_as_the_keys_allow);
-    tcase_add_test(tests, rain_is_not_lost_in_rounding);
-    tcase_add_test(tests, inflows_follow_their_histories);
-    tcase_add_test(tests, a_basin_fills_to_the_level_of_its_side);
-    tcase_add_test(tests, a_lake_between_sides_of_its_level_stays_at_rest);
-    tcase_add_test(tests, sources_stand_where_and_as_large_as_asked);
-    tcase_add_test(tests, ground_and_water_begin_as_the_formulas_say);
-    tcase_add_test(tests, random_ground_is_even_between_its_bounds);
-    tcase_add_test(tests, storeys_begin_with_the_water_they_are_asked_for);
-    tcase_add_test(tests, errors_are_those_of_the_cells_asked_for);
-    tcase_add_test(tests, doors_hold_water_if_they_are_closed);
-    tcase_add_test(tests, what_is_written_does_not_change_what_is_computed);
-}
-
-int main(void) { return bn_test_main("flood properties", add); }
+int main(void) { return bn_test_main("flood properties", open_folder, close_folder); }

@@ -60,26 +60,22 @@ static void oscillate(const char *cells, const char *spacing, bn_device *device,
     end_run(&b);
 }
 
-START_TEST(radial_wave_in_a_bowl)
+TEST(radial_wave_in_a_bowl)
 {
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     oscillate("grid.cells=[60,70]", "grid.spacing=0.04", device, 0.04, 0.05);
     if (long_tests())
         oscillate("grid.cells=[240,278]", "grid.spacing=0.01", device, 0.02, 0.02);
-    bn_device_close(&device);
 }
-END_TEST
 
-START_TEST(planar_wave_in_a_bowl)
+TEST(planar_wave_in_a_bowl)
 {
     /* After a period the water is where it was: 15 % off at first order with cells of 2 cm, 3 % at second, with 4 cm
      * already. */
     static const char planar[] =
         "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[168,194]\nspacing=0.02\n[bed]\n"
         "kind='bowl'\n[initial]\nkind='planar'\n[stop]\ntime=4.4857014655\n";
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     for (int order = long_tests() ? 1 : 2; order <= 2; order++) {
         const char *const cells = long_tests() ? "grid.cells=[168,194]" : "grid.cells=[84,98]";
         run r = RUN(planar, device, order == 1 ? "solver.order=1" : "solver.order=2", cells,
@@ -89,13 +85,11 @@ START_TEST(planar_wave_in_a_bowl)
         ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-12);
         end_run(&r);
     }
-    bn_device_close(&device);
 }
-END_TEST
 
 /* --- square floors with a source in the middle (data/published/flood-central-source.csv) --- */
 
-START_TEST(floors_of_several_sizes)
+TEST(floors_of_several_sizes)
 {
     /* Areas [m2] of about 4,100 to 120,000 m2, cells of 0.5 m; the water does not reach the sides, so all floors see
      * the same. */
@@ -108,8 +102,7 @@ START_TEST(floors_of_several_sizes)
         "time=%g\n";
     const double time = long_tests() ? 120 : 30, front = long_tests() ? 19.61 : 9.09, row = 0.5 * sqrt(0.75);
     double first = 0;
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     for (size_t k = 0; k < (long_tests() ? 3 : 2); k++) {
         char config[512];
         const double x = 0.5 * (floors[k].at + 0.25), y = (2 * (floors[k].ny / 4) + 0.5) * row;
@@ -131,9 +124,7 @@ START_TEST(floors_of_several_sizes)
     run r = RUN(config, device, "case.title=''");
     near(result(&r, "volume"), 3, 3e-5, "rate times time, single precision");
     end_run(&r);
-    bn_device_close(&device);
 }
-END_TEST
 
 /* --- a closed house --- */
 
@@ -148,7 +139,7 @@ static void write_storey(int number, const char *rows)
     ck_assert_int_eq(fputs(rows, f) >= 0 && fclose(f) == 0, 1);
 }
 
-START_TEST(a_closed_house_keeps_its_water)
+TEST(a_closed_house_keeps_its_water)
 {
     /* Two rooms a storey, a source in the upper one, a stair and a hole; 1/100 s a step. */
     static const char text[] = "[case]\nsolver='flood'\n[grid]\nspacing=0.4\n[fluid]\nmanning=0.013\n[[storey]]\nplan='"
@@ -169,8 +160,7 @@ START_TEST(a_closed_house_keeps_its_water)
         "door,\"POLYGON ((4.9 3, 5.3 3, 5.3 4, 4.9 4, 4.9 3))\"\nstair,\"POLYGON ((7 1, 8 1, 8 2, 7 2, 7 1))\"\n"
         "opening,\"POLYGON ((1 4, 1.8 4, 1.8 4.6, 1 4.6, 1 4))\"\nsource,\"POLYGON ((1 1, 2 1, 2 2, 1 2, 1 1))\"\n");
     snprintf(config, sizeof config, text, folder, folder, time / 100, time);
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     static const char *const precisions[] = { "case.precision=double", "case.precision=single" };
     for (int k = 0; k < 2; k++) {
         run r = RUN(config, device, precisions[k]);
@@ -182,22 +172,11 @@ START_TEST(a_closed_house_keeps_its_water)
         ck_assert_double_ge(result(&r, "min_depth"), 0);
         end_run(&r);
     }
-    bn_device_close(&device);
     for (int k = 1; k <= 2; k++) {
         snprintf(config, sizeof config, "%s/%d.csv", folder, k);
         ck_assert_int_eq(unlink(config), 0);
     }
     ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, radial_wave_in_a_bowl);
-    tcase_add_test(tests, planar_wave_in_a_bowl);
-    tcase_add_test(tests, floors_of_several_sizes);
-    tcase_add_test(tests, a_closed_house_keeps_its_water);
-}
-
-int main(void) { return bn_test_main("floors", add); }
+int main(void) { return bn_test_main("floors", open_context, close_context); }

@@ -108,7 +108,7 @@ static const char *house(const char *ending, const char *rest)
     return text;
 }
 
-START_TEST(polygons_and_pictures_make_the_same_house)
+TEST(polygons_and_pictures_make_the_same_house)
 {
     draw_picture("1.png", low);
     draw_picture("2.png", high);
@@ -135,9 +135,8 @@ START_TEST(polygons_and_pictures_make_the_same_house)
         end_run(&b);
     }
 }
-END_TEST
 
-START_TEST(coordinates_begin_anywhere)
+TEST(coordinates_begin_anywhere)
 {
     /* The same house at other coordinates: the same water, found at its place. */
     static const char places[] = "[[gauge]]\nat=[5003.5,-797.5]\nstorey=2\n";
@@ -170,9 +169,8 @@ START_TEST(coordinates_begin_anywhere)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
-START_TEST(walkable_areas_hold_water)
+TEST(walkable_areas_hold_water)
 {
     /* As pedestrian tools write a floor: one polygon with holes. A small source in it, by a table over the same ground.
      */
@@ -199,7 +197,6 @@ START_TEST(walkable_areas_hold_water)
     near(result(&r, "wet_area"), (4 + 0.5 * 0.56) * 6, 1.5, "west of the wall");
     end_run(&r);
 }
-END_TEST
 
 /* A plan of the upper storey over an open lower one with a wall; what is wrong with it. */
 static void wrong(const char *upper, const char *why)
@@ -212,7 +209,7 @@ static void wrong(const char *upper, const char *why)
 }
 #define FLOOR "meaning,wkt\nfloor,\"POLYGON ((0 0, 8 0, 8 6, 0 6, 0 0))\"\n"
 
-START_TEST(polygons_that_make_no_sense_are_rejected)
+TEST(polygons_that_make_no_sense_are_rejected)
 {
     char where[256];
     snprintf(where, sizeof where,
@@ -250,7 +247,6 @@ START_TEST(polygons_that_make_no_sense_are_rejected)
     rejected_case(text, BN_CASE, "the plans and grid.spacing decide how many cells there are");
     rejected_case("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere/1.wkt'\n", BN_IO, "/nowhere/1.wkt");
 }
-END_TEST
 
 /* --- ground --- */
 
@@ -278,7 +274,7 @@ static const char *ground(const char *rest)
     return text;
 }
 
-START_TEST(ground_comes_from_a_file)
+TEST(ground_comes_from_a_file)
 {
     /* An inclined plane from a file and by its formula: the same lake at rest, the same bed between the outermost
      * pixels. */
@@ -305,9 +301,8 @@ START_TEST(ground_comes_from_a_file)
     ck_assert_double_le(fabs(result(&a, "mass_error")), 1e-13);
     end_run(&a);
 }
-END_TEST
 
-START_TEST(ground_that_does_not_fit_is_rejected)
+TEST(ground_that_does_not_fit_is_rejected)
 {
     write_ground(14, 14, 98, true);
     rejected_case(ground(""), BN_CASE, "the terrain has no data at or beside (100.875 m, 107.57");
@@ -322,17 +317,5 @@ START_TEST(ground_that_does_not_fit_is_rejected)
     rejected_case("[case]\nsolver='flood'\n[bed]\nfile='a.asc'\n", BN_CASE, "belongs to kind = \"terrain\"");
     rejected_case("[case]\nsolver='flood'\n[bed]\nkind='terrain'\nfile='/nowhere/a.tif'\n", BN_IO, "/nowhere/a.tif");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, polygons_and_pictures_make_the_same_house);
-    tcase_add_test(tests, coordinates_begin_anywhere);
-    tcase_add_test(tests, walkable_areas_hold_water);
-    tcase_add_test(tests, polygons_that_make_no_sense_are_rejected);
-    tcase_add_test(tests, ground_comes_from_a_file);
-    tcase_add_test(tests, ground_that_does_not_fit_is_rejected);
-}
-
-int main(void) { return bn_test_main("plans", add); }
+int main(void) { return bn_test_main("plans", open_folder, close_folder); }

@@ -28,7 +28,7 @@ static void write_map(const char *name, const char *rows)
 
 /* A basin without a way out: what falls stays, evenly. The rate rises to 36 mm/h in 20 s, stays and falls in 10 s to
  * nothing: 0.1 + 0.3 + 0.05 mm. */
-START_TEST(a_basin_takes_the_rain_of_its_history)
+TEST(a_basin_takes_the_rain_of_its_history)
 {
     for (int k = 0; k < 2; k++)
         for (int o = 0; o < 2; o++) {
@@ -47,11 +47,10 @@ START_TEST(a_basin_takes_the_rain_of_its_history)
             end_run(&r);
         }
 }
-END_TEST
 
 /* Ponded water: F - S ln(1 + F / S) = K t (Green and Ampt 1911). The midpoint is of second order
  * where F has grown; the first steps, where F grows like a root, leave an error that goes with dt^1.5. */
-START_TEST(ponded_ground_takes_water_as_green_and_ampt_say)
+TEST(ponded_ground_takes_water_as_green_and_ampt_say)
 {
     const double K = 2e-5, S = 0.11 * 0.3, t = 600;
     double error[2];
@@ -71,11 +70,10 @@ START_TEST(ponded_ground_takes_water_as_green_and_ampt_say)
     near(error[1], 0, 6e-6, "infiltration of ponded water");
     near(error[0] / error[1], pow(2, 1.5), 0.03, "the error goes with the step to 1.5");
 }
-END_TEST
 
 /* Steady rain i > K soaks in as a whole until F = S K / (i - K), and then as F - Fp - S ln((F + S) / (Fp + S)) = K (t -
  * Fp / i) (Mein and Larson 1973); the rest stands. Less rain than K soaks in for ever. */
-START_TEST(rain_ponds_when_the_ground_is_full)
+TEST(rain_ponds_when_the_ground_is_full)
 {
     static const char text[] = HEAD
         "[grid]\ncells=[4,4]\nspacing=1\n[rain]\nrate='72 mm/h'\n[soil]\n"
@@ -95,7 +93,6 @@ START_TEST(rain_ponds_when_the_ground_is_full)
     free(F), free(h);
     end_run(&r);
 }
-END_TEST
 
 /* A plane under steady rain: as much runs off above a place as falls there, with Manning's speed: h = (n i x /
  * sqrt(S))^(3/5); the side lets pass what comes. Away from the upper end, where a film of the first cells is too thin
@@ -133,18 +130,17 @@ static void run_off(int kind, bool along_y)
     end_run(&r);
 }
 
-START_TEST(rain_runs_off_a_plane)
+TEST(rain_runs_off_a_plane)
 {
     for (int k = 0; k < 2; k++) {
         run_off(k, false);
         run_off(k, true);
     }
 }
-END_TEST
 
 /* Uniform flow keeps its velocity while water soaks in, and slows down as much as rain that brings no momentum makes it
  * deeper. */
-START_TEST(soil_takes_momentum_rain_brings_none)
+TEST(soil_takes_momentum_rain_brings_none)
 {
     static const char text[] =
         "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[4,4]\nspacing=1\nperiodic_x=true\n"
@@ -173,11 +169,10 @@ START_TEST(soil_takes_momentum_rain_brings_none)
             end_run(&r);
         }
 }
-END_TEST
 
 /* Down a gentle slope water leaves with Manning's speed, down a steep one as fast as its waves: of a square cell of
  * still water h m dt / d. */
-START_TEST(water_leaves_at_normal_depth)
+TEST(water_leaves_at_normal_depth)
 {
     static const char *const sides[] = { "left", "right", "bottom", "top" };
     static const size_t middle[] = { 3, 5, 1, 7 };
@@ -198,10 +193,9 @@ START_TEST(water_leaves_at_normal_depth)
         end_run(&r);
     }
 }
-END_TEST
 
 /* 18,000 small portions in single precision, into the soil and onto the water. */
-START_TEST(small_portions_add_up_in_single_precision)
+TEST(small_portions_add_up_in_single_precision)
 {
     run r = RUN(
         "[case]\nsolver='flood'\nprecision='single'\n[grid]\ncells=[4,4]\nspacing=1\n[initial]\nkind='level'\nlevel=0."
@@ -212,11 +206,10 @@ START_TEST(small_portions_add_up_in_single_precision)
     near(result(&r, "mass_error"), 0, 2e-10, "mass error of small portions");
     end_run(&r);
 }
-END_TEST
 
 /* Numbers 7 in the west, 8 in the east of the map, which begins at x = 100 m: friction and soil by place, the rest as
  * the case says; a share of the rain that is 1 and 3 at the middles of its pixels and linear between. */
-START_TEST(maps_say_where)
+TEST(maps_say_where)
 {
     char text[900];
     write_map("cover.asc", "7 8\n");
@@ -240,10 +233,9 @@ START_TEST(maps_say_where)
     free(F), free(h);
     end_run(&r);
 }
-END_TEST
 
 /* Uniform flow over two covers: |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, with n of the cover. */
-START_TEST(friction_is_that_of_the_cover)
+TEST(friction_is_that_of_the_cover)
 {
     char text[600];
     bn_case *c;
@@ -272,9 +264,8 @@ START_TEST(friction_is_that_of_the_cover)
     free(u);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(cases_that_make_no_sense_are_rejected)
+TEST(cases_that_make_no_sense_are_rejected)
 {
     rejected_case(HEAD "[rain]\nshare='x.asc'\n", BN_CASE, "there is no rain to be shared");
     rejected_case(HEAD "[[cover]]\ncode=1\n", BN_CASE, "land cover needs a map of its numbers");
@@ -282,21 +273,5 @@ START_TEST(cases_that_make_no_sense_are_rejected)
     rejected_case(HEAD "[boundary.left]\nkind='normal'\n", BN_CASE, "without friction there is no normal depth");
     rejected_case(HEAD "[rain]\nrate='1 mm/h'\n[[storey]]\n[[storey]]\nheight=3\n", BN_CASE, "for the open air");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, a_basin_takes_the_rain_of_its_history);
-    tcase_add_test(tests, ponded_ground_takes_water_as_green_and_ampt_say);
-    tcase_add_test(tests, rain_ponds_when_the_ground_is_full);
-    tcase_add_test(tests, rain_runs_off_a_plane);
-    tcase_add_test(tests, soil_takes_momentum_rain_brings_none);
-    tcase_add_test(tests, water_leaves_at_normal_depth);
-    tcase_add_test(tests, small_portions_add_up_in_single_precision);
-    tcase_add_test(tests, maps_say_where);
-    tcase_add_test(tests, friction_is_that_of_the_cover);
-    tcase_add_test(tests, cases_that_make_no_sense_are_rejected);
-}
-
-int main(void) { return bn_test_main("rain", add); }
+int main(void) { return bn_test_main("rain", open_folder, close_folder); }

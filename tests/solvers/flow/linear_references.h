@@ -1,5 +1,5 @@
-/* linear_references.h: the references of linear solvers in both precisions; src/numerics/linear_reference.h shows one
- * at a time. */
+/* linear_references.h: the references of linear solvers in both precisions, of which src/numerics/linear_reference.h
+ * shows one at a time; a system solved by them and on a device. */
 #ifndef BN_TEST_LINEAR_REFERENCES_H
 #define BN_TEST_LINEAR_REFERENCES_H
 
@@ -16,5 +16,14 @@ bn_status bn_linear_reference_solve_double(bn_linear_reference *, double *, cons
                                            bn_cg_report *);
 void bn_linear_reference_solve_two_single(bn_linear_reference *, bn_linear_reference *, float *, float *, const float *,
                                           const float *);
+
+/* What a solve from zero gave. */
+typedef struct answer {
+    double *x; /* to be freed */
+    bn_cg_report report;
+} answer;
+answer solve_by_reference(const bn_linear_desc *, const double *b, bn_precision, const bn_cg_target *);
+/* On a domain of that description, whose grid is the system's. */
+answer solve_on_device(const bn_linear_desc *, const double *b, bn_domain_desc, const bn_cg_target *);
 
 #endif

@@ -13,13 +13,7 @@ static bn_device *device;
 static void open_device(void)
 {
     open_context();
-    OK(bn_device_open(ctx, NULL, false, &device));
-}
-
-static void close_device(void)
-{
-    bn_device_close(&device);
-    close_context();
+    device = opened_device();
 }
 
 /* A system on n x n nodes of the unit square: `identity` + `factor` times the five-point -Laplacian / h^2, unknowns
@@ -132,7 +126,7 @@ static double true_residual(linear_system *s)
 }
 
 /* Counts within 2 percent (one iteration for small ones), solutions within 1e-7. */
-START_TEST(counts_and_solutions_are_the_published_ones)
+TEST(counts_and_solutions_are_the_published_ones)
 {
     static const double tolerances[3] = { 1e-6, 1e-8, 1e-10 };
     if (!bn_device_describe(device)->fp64)
@@ -171,10 +165,9 @@ START_TEST(counts_and_solutions_are_the_published_ones)
     fclose(file);
     ck_assert_int_eq(lines, 12);
 }
-END_TEST
 
 /* The number of iterations launched at once is a guess: nothing but time may depend on it, nor on the cut. */
-START_TEST(result_does_not_depend_on_batches_or_boxes)
+TEST(result_does_not_depend_on_batches_or_boxes)
 {
     enum { N = 64 };
     double first[N * N], other[N * N];
@@ -201,12 +194,11 @@ START_TEST(result_does_not_depend_on_batches_or_boxes)
         end_system(&s);
     }
 }
-END_TEST
 
 /* In single precision the recurrence passes 1e-10, but the true residual stops where the rounding of x is: 5e-3 from a
  * zero start on 256 x 256 nodes for a smooth solution. What is reported must be the truth, and not be called a
  * tolerance reached. */
-START_TEST(single_precision_does_not_claim_more_than_it_has)
+TEST(single_precision_does_not_claim_more_than_it_has)
 {
     linear_system s = make_system(256, 0, 1, BN_SINGLE, 1);
     set_right_side(&s, false);
@@ -218,10 +210,9 @@ START_TEST(single_precision_does_not_claim_more_than_it_has)
                   truth);
     end_system(&s);
 }
-END_TEST
 
 /* Where the iterations run out, the residual is that of x as it is then. */
-START_TEST(a_limit_of_iterations_is_reported_with_the_true_residual)
+TEST(a_limit_of_iterations_is_reported_with_the_true_residual)
 {
     linear_system s = make_system(64, 0, 1, BN_SINGLE, 1);
     set_right_side(&s, false);
@@ -233,9 +224,8 @@ START_TEST(a_limit_of_iterations_is_reported_with_the_true_residual)
     near(report.residual / truth, 1, 1e-3, "recomputed");
     end_system(&s);
 }
-END_TEST
 
-START_TEST(nothing_to_do_takes_no_iteration)
+TEST(nothing_to_do_takes_no_iteration)
 {
     linear_system s = make_system(33, 0, 1, BN_SINGLE, 1);
     OK(bn_field_zero(s.b));
@@ -251,9 +241,8 @@ START_TEST(nothing_to_do_takes_no_iteration)
     ck_assert_uint_eq(report.iterations, 0);
     end_system(&s);
 }
-END_TEST
 
-START_TEST(an_indefinite_matrix_is_found_out)
+TEST(an_indefinite_matrix_is_found_out)
 {
     linear_system s = make_system(33, 0, -1, BN_SINGLE, 1);
     set_right_side(&s, false);
@@ -263,11 +252,10 @@ START_TEST(an_indefinite_matrix_is_found_out)
     ck_assert_msg(strstr(bn_error_text(ctx), "not positive definite"), "%s", bn_error_text(ctx));
     end_system(&s);
 }
-END_TEST
 
 /* Squares of small numbers lose digits where they are nearly the smallest that there are, and p.Ap, which follows from
  * others by a difference, its sign. */
-START_TEST(small_right_sides_are_solved_for)
+TEST(small_right_sides_are_solved_for)
 {
     enum { N = 33 };
     double b[N * N];
@@ -287,18 +275,5 @@ START_TEST(small_right_sides_are_solved_for)
     }
     end_system(&s);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_device, close_device);
-    tcase_add_test(tests, counts_and_solutions_are_the_published_ones);
-    tcase_add_test(tests, result_does_not_depend_on_batches_or_boxes);
-    tcase_add_test(tests, single_precision_does_not_claim_more_than_it_has);
-    tcase_add_test(tests, a_limit_of_iterations_is_reported_with_the_true_residual);
-    tcase_add_test(tests, nothing_to_do_takes_no_iteration);
-    tcase_add_test(tests, an_indefinite_matrix_is_found_out);
-    tcase_add_test(tests, small_right_sides_are_solved_for);
-}
-
-int main(void) { return bn_test_main("cg", add); }
+int main(void) { return bn_test_main("cg", open_device, close_context); }

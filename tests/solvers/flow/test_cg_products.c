@@ -7,14 +7,13 @@
 
 #include <stdlib.h>
 
-START_TEST(variants_equal_the_reference)
+TEST(variants_equal_the_reference)
 {
     OK(bn_selftest_here(ctx, "cg_products", "auto", false, (bn_selftest_part){ .count = 1 }, NULL));
 }
-END_TEST
 
 /* 50 iterations on 40 x 27 nodes; the residual is recomputed here from -Laplace x = b. */
-START_TEST(iterations_solve_the_system)
+TEST(iterations_solve_the_system)
 {
     enum { NX = 40, NY = 27 };
     double x[NX * NY], rr = 0, bb = 0;
@@ -34,13 +33,5 @@ START_TEST(iterations_solve_the_system)
     ck_assert_msg(rr <= 1e-4 * bb, "residual %g", sqrt(rr / bb));
     end_run(&r);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, variants_equal_the_reference);
-    tcase_add_test(tests, iterations_solve_the_system);
-}
-
-int main(void) { return bn_test_main("cg_products", add); }
+int main(void) { return bn_test_main("cg_products", open_context, close_context); }

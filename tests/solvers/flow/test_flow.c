@@ -41,7 +41,7 @@ static void check_decay(const char *precision, const char *method, const char *m
     end_run(&r);
 }
 
-START_TEST(box_vortex_decays_by_its_discrete_factor)
+TEST(box_vortex_decays_by_its_discrete_factor)
 {
     static const char *const methods[][2] = { { "solver.poisson=fft", "solver.diffusion=fft" },
                                               { "solver.poisson=cg", "solver.diffusion=cg" },
@@ -50,7 +50,6 @@ START_TEST(box_vortex_decays_by_its_discrete_factor)
         check_decay("case.precision=double", methods[m][0], methods[m][1], "solver.cg_tolerance=1e-12", 1e-13);
     check_decay("case.precision=single", methods[0][0], methods[0][1], "solver.cg_tolerance=1e-6", 4e-5);
 }
-END_TEST
 
 /* --- Poiseuille flow --- */
 
@@ -60,7 +59,7 @@ static const char channel_case[] =
     "[boundary.left]\nkind = \"inflow\"\nspeed = 1\n[boundary.right]\nkind = \"outflow\"\n[boundary.top]\nspeed = 0\n"
     "[initial]\nkind = \"developed\"\n[solver]\ncg_tolerance = 1e-12\ncg_forcing = 0\n";
 
-START_TEST(poiseuille_flow_stays_what_it_is_with_woods)
+TEST(poiseuille_flow_stays_what_it_is_with_woods)
 {
     run r = RUN(channel_case, NULL, "stop.steps=50", "solver.wall_vorticity=woods");
     double *psi = field(&r, "psi", NULL), *omega = field(&r, "omega", NULL);
@@ -75,9 +74,8 @@ START_TEST(poiseuille_flow_stays_what_it_is_with_woods)
     free(omega);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(thom_errs_by_two_thirds_of_a_cell_on_a_cubic)
+TEST(thom_errs_by_two_thirds_of_a_cell_on_a_cubic)
 {
     /* dt small enough for a relaxation of 1: the formula itself stands at the wall after one step. */
     run r = RUN(channel_case, NULL, "stop.steps=1", "time.dt=0.001", "solver.wall_relaxation=1",
@@ -90,9 +88,8 @@ START_TEST(thom_errs_by_two_thirds_of_a_cell_on_a_cubic)
     free(omega);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(channel_from_rest_becomes_poiseuille_flow)
+TEST(channel_from_rest_becomes_poiseuille_flow)
 {
     run r = RUN(channel_case, NULL, "stop.steps=20000", "initial.kind=rest", "solver.steady_tolerance=1e-7",
                 "solver.wall_vorticity=woods", "solver.cg_tolerance=1e-10");
@@ -108,7 +105,6 @@ START_TEST(channel_from_rest_becomes_poiseuille_flow)
     free(omega);
     end_run(&r);
 }
-END_TEST
 
 /* --- the driven cavity --- */
 
@@ -186,15 +182,14 @@ static double cavity_error(const expected *e, int nodes, double psi_tolerance, d
     return error;
 }
 
-START_TEST(cavity_at_re_1)
+TEST(cavity_at_re_1)
 {
     const double error = cavity_error(&re1, 65, 1e-4, 5e-4, 0.012);
     ck_assert_msg(error < 0.0012, "largest error on the centre lines %g", error);
 }
-END_TEST
 
 /* Errors on 33, 65 and 129 nodes: 0.0042, 0.0012, 0.00032; the first is above the order's. */
-START_TEST(cavity_at_re_100_in_second_order)
+TEST(cavity_at_re_100_in_second_order)
 {
     const double coarse = cavity_error(&re100, 33, 1.5e-3, 2e-3, 0.05);
     const double fine = cavity_error(&re100, 65, 4e-4, 5e-4, 0.012);
@@ -206,21 +201,19 @@ START_TEST(cavity_at_re_100_in_second_order)
         ck_assert_msg(log2(fine / finest) >= 1.8, "errors %g and %g: order %g", fine, finest, log2(fine / finest));
     }
 }
-END_TEST
 
 /* psi_min within 1 % on 129 nodes and 0.3 % on 257. */
-START_TEST(cavity_at_re_1000)
+TEST(cavity_at_re_1000)
 {
     const double error = cavity_error(&re1000, 129, 0.01 * 0.1189, 6e-4, 0.03);
     ck_assert_msg(error < 0.009, "largest error on the centre lines %g", error);
     if (long_tests())
         ck_assert_msg(cavity_error(&re1000, 257, 0.003 * 0.1189, 2e-4, 0.008) < 0.0025, "on 257 nodes");
 }
-END_TEST
 
 /* First order in time: three steps, each half of the last, with a wall that takes the whole change of its formula. The
  * ratio of the differences is 2 + c dt; c dt is 0.035 here and half of it with half of the step. */
-START_TEST(half_of_the_step_halves_the_error_in_time)
+TEST(half_of_the_step_halves_the_error_in_time)
 {
     double omega[3], psi[3];
     for (int k = 0; k < 3; k++) {
@@ -239,9 +232,8 @@ START_TEST(half_of_the_step_halves_the_error_in_time)
     near((psi[0] - psi[1]) / (psi[1] - psi[2]), 2, 0.08, "psi, first order");
     near((omega[0] - omega[1]) / (omega[1] - omega[2]), 2, 0.08, "omega, first order");
 }
-END_TEST
 
-START_TEST(lid_reversal_mirrors_the_flow)
+TEST(lid_reversal_mirrors_the_flow)
 {
     static const char *const common = "grid.nodes=[33, 33]";
     run a = RUN(cavity_case, NULL, common, "solver.steady=march", "stop.steps=100", "solver.cg_forcing=0",
@@ -260,14 +252,13 @@ START_TEST(lid_reversal_mirrors_the_flow)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
 /* --- honesty --- */
 
 /* In single precision on 256 x 256 nodes 1e-10 is out of reach: the recurrence gets there, the true residual does not.
  * The result must say what it is, recomputed here in double from the fields: with psi = 0 at the walls the right-hand
  * side is omega. */
-START_TEST(residual_in_single_precision_is_the_true_one)
+TEST(residual_in_single_precision_is_the_true_one)
 {
     run r = RUN(cavity_case, NULL, "grid.nodes=[256, 256]", "case.precision=single", "solver.steady=march",
                 "stop.steps=2", "solver.cg_forcing=0", "solver.cg_tolerance=1e-10", "solver.poisson=cg");
@@ -289,12 +280,11 @@ START_TEST(residual_in_single_precision_is_the_true_one)
     free(omega);
     end_run(&r);
 }
-END_TEST
 
 /* Without cg_forcing every solve ends just below cg_tolerance; with it at the share of the step's change e = residual
  * dt speed / length that docs/flow.md gives, over 2 sqrt(length / h) nu dt / h^2. An iteration takes less than half of
  * the residual away. */
-START_TEST(solves_are_as_exact_as_they_are_asked_for)
+TEST(solves_are_as_exact_as_they_are_asked_for)
 {
     static const char *const forcing[] = { "solver.cg_forcing=0", "solver.cg_forcing=0.1", "solver.cg_forcing=0.01" };
     static const double share[] = { 0, 0.1, 0.01 };
@@ -324,10 +314,9 @@ START_TEST(solves_are_as_exact_as_they_are_asked_for)
         end_run(&r);
     }
 }
-END_TEST
 
 /* Too few iterations are a failure with advice, not a result. */
-START_TEST(unsolved_systems_end_the_run)
+TEST(unsolved_systems_end_the_run)
 {
     const char *overrides[] = { "solver.cg_iterations=5", "grid.nodes=[65, 65]", "solver.poisson=cg",
                                 "solver.steady=march" };
@@ -345,43 +334,26 @@ START_TEST(unsolved_systems_end_the_run)
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
 }
-END_TEST
 
 /* --- cases that contradict themselves --- */
 
-static void rejected(const char *says, const char *const *overrides, size_t count)
+TEST(contradictions_are_rejected)
 {
-    bn_case *c;
-    bn_sim *sim = NULL;
-    OK(bn_case_parse(ctx, "test.toml", channel_case, overrides, count, &c));
-    bn_status status = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
-    ck_assert_msg(status == BN_CASE, "accepted, but should be rejected: %s", says);
-    ck_assert_msg(strstr(bn_error_text(ctx), says), "expected \"%s\" in: %s", says, bn_error_text(ctx));
-    bn_error_clear(ctx);
-    bn_sim_destroy(&sim);
-    bn_case_destroy(&c);
-}
-
-#define REJECTED(says, ...)                                \
-    rejected((says), (const char *const[]){ __VA_ARGS__ }, \
-             sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
-
-START_TEST(contradictions_are_rejected)
-{
-    REJECTED("second outflow", "boundary.top.kind=outflow");
-    REJECTED("do not balance", "boundary.right.kind=wall");
+    REJECTED(channel_case, BN_CASE, "second outflow", "boundary.top.kind=outflow");
+    REJECTED(channel_case, BN_CASE, "do not balance", "boundary.right.kind=wall");
     rejected_case("[case]\nsolver = \"flow\"\n[boundary.right]\nkind = \"outflow\"\nspeed = 1\n", BN_CASE,
                   "belongs to kind = \"wall\" or \"inflow\"");
-    REJECTED("inflow on the whole left side", "boundary.left.kind=wall", "boundary.left.speed=0");
-    REJECTED("at most 0.08889 s", "time.dt=0.09"); /* 2 nu / (1.5 m/s)^2 */
+    REJECTED(channel_case, BN_CASE, "inflow on the whole left side", "boundary.left.kind=wall",
+             "boundary.left.speed=0");
+    REJECTED(channel_case, BN_CASE, "at most 0.08889 s", "time.dt=0.09"); /* 2 nu / (1.5 m/s)^2 */
     /* 2 / sqrt(1 + 2 s), s = nu dt / h^2 = 2.048; Woods with g = (sqrt(1 + 2 s) - 1) / 2: 2 / (1 + 3 g + g / (2 + 2 g))
      */
-    REJECTED("must be below 0.886", "time.dt=0.08", "solver.wall_relaxation=0.887", "solver.wall_vorticity=thom");
-    REJECTED("must be below 0.65;", "time.dt=0.08", "solver.wall_relaxation=0.66");
+    REJECTED(channel_case, BN_CASE, "must be below 0.886", "time.dt=0.08", "solver.wall_relaxation=0.887",
+             "solver.wall_vorticity=thom");
+    REJECTED(channel_case, BN_CASE, "must be below 0.65;", "time.dt=0.08", "solver.wall_relaxation=0.66");
 }
-END_TEST
 
-START_TEST(balanced_inflows_need_no_outflow)
+TEST(balanced_inflows_need_no_outflow)
 {
     run r = RUN(channel_case, NULL, "boundary.right.kind=inflow", "boundary.right.speed=-1", "stop.steps=20",
                 "solver.wall_vorticity=woods");
@@ -391,13 +363,12 @@ START_TEST(balanced_inflows_need_no_outflow)
     free(psi);
     end_run(&r);
 }
-END_TEST
 
 /* --- the device --- */
 
 /* What the self-test cases do not run: borders at other sides, moving walls there, a grid of several blocks. Fields of
  * device and reference, bit by bit. */
-START_TEST(device_equals_reference_in_all_variants)
+TEST(device_equals_reference_in_all_variants)
 {
     static const char *const variants[][MOST_OVERRIDES] = {
         { "solver.wall_vorticity=woods", "boundary.left.kind=outflow", "boundary.right.kind=inflow",
@@ -409,8 +380,7 @@ START_TEST(device_equals_reference_in_all_variants)
           "boundary.bottom.kind=outflow", "boundary.top.kind=inflow", "boundary.top.speed=1", "initial.kind=rest",
           "grid.nodes=[300, 7]" },
     };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     const int precisions = bn_device_describe(device)->fp64 ? 2 : 1; /* the second for one variant */
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
         for (int p = 0; p < (v == 1 ? precisions : 1); p++) {
@@ -428,28 +398,6 @@ START_TEST(device_equals_reference_in_all_variants)
             end_run(&a);
             end_run(&b);
         }
-    bn_device_close(&device);
-}
-END_TEST
-
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, box_vortex_decays_by_its_discrete_factor);
-    tcase_add_test(tests, poiseuille_flow_stays_what_it_is_with_woods);
-    tcase_add_test(tests, thom_errs_by_two_thirds_of_a_cell_on_a_cubic);
-    tcase_add_test(tests, channel_from_rest_becomes_poiseuille_flow);
-    tcase_add_test(tests, cavity_at_re_1);
-    tcase_add_test(tests, cavity_at_re_100_in_second_order);
-    tcase_add_test(tests, cavity_at_re_1000);
-    tcase_add_test(tests, half_of_the_step_halves_the_error_in_time);
-    tcase_add_test(tests, lid_reversal_mirrors_the_flow);
-    tcase_add_test(tests, residual_in_single_precision_is_the_true_one);
-    tcase_add_test(tests, solves_are_as_exact_as_they_are_asked_for);
-    tcase_add_test(tests, unsolved_systems_end_the_run);
-    tcase_add_test(tests, contradictions_are_rejected);
-    tcase_add_test(tests, balanced_inflows_need_no_outflow);
-    tcase_add_test(tests, device_equals_reference_in_all_variants);
 }
 
-int main(void) { return bn_test_main("flow", add); }
+int main(void) { return bn_test_main("flow", open_context, close_context); }

@@ -369,7 +369,7 @@ static void check_step(const options *o, int steps, const char *mask)
 
 /* Limits: three times the rounding that there is, which is a few units of 2^-53 of the largest term: 30 s-1 for the
  * vorticity, 0.6 m2/s over h^2 for its source in psi. */
-START_TEST(every_term_of_a_step_is_that_of_the_equations)
+TEST(every_term_of_a_step_is_that_of_the_equations)
 {
     static const options cases[] = { { CENTRAL, false, false, false },     { UPWIND, false, false, false },
                                      { CONSERVATIVE, true, false, false }, { CONSERVATIVE, false, true, false },
@@ -388,12 +388,5 @@ START_TEST(every_term_of_a_step_is_that_of_the_equations)
     ck_assert_int_eq(remove(strchr(mask, '=') + 1), 0);
     ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, every_term_of_a_step_is_that_of_the_equations);
-}
-
-int main(void) { return bn_test_main("flow equations", add); }
+int main(void) { return bn_test_main("flow equations", open_context, close_context); }

@@ -162,7 +162,7 @@ static void check_turns(const turnable *c, const char *name, fields *expected, d
 
 /* Moving walls on all sides and heat through two, a body beside the middle; h differs between x and y. Differences are
  * rounding, grown over 25 steps. */
-START_TEST(moving_walls_turn_with_the_box)
+TEST(moving_walls_turn_with_the_box)
 {
     turnable box = { .nodes = { 25, 17 },
                      .size = { 1.2, 1 },
@@ -177,10 +177,9 @@ START_TEST(moving_walls_turn_with_the_box)
     box.more = STILL "[solver]\nwall_vorticity = \"woods\"\nconvection = \"upwind\"\n";
     check_turns(&box, "moving walls, Woods, upwind", NULL, 2.5e-15);
 }
-END_TEST
 
 /* Inflow and outflow, slip, a segment that is heated. */
-START_TEST(streams_turn_with_the_box)
+TEST(streams_turn_with_the_box)
 {
     turnable stream = { .nodes = { 25, 17 },
                         .size = { 1.8, 1 },
@@ -204,11 +203,10 @@ START_TEST(streams_turn_with_the_box)
     more.more = STILL "[solver]\nconvection = \"upwind\"\nwall_vorticity = \"woods\"\n";
     check_turns(&more, "an inflow through a whole side, upwind", NULL, 4e-14);
 }
-END_TEST
 
 /* Segments that cover their sides are the sides: inflow, outflow, slip and a moving wall of given temperature, on every
  * side. */
-START_TEST(segments_over_whole_sides_are_the_sides)
+TEST(segments_over_whole_sides_are_the_sides)
 {
     turnable whole = { .nodes = { 17, 12 },
                        .size = { 1.2, 1 },
@@ -236,7 +234,6 @@ START_TEST(segments_over_whole_sides_are_the_sides)
         free_fields(&f[1]);
     }
 }
-END_TEST
 
 /* --- exact solutions in every direction --- */
 
@@ -249,7 +246,7 @@ static fields make_fields(const turnable *c)
 }
 
 /* Woods' formula is exact for a cubic psi: from rest the flow becomes psi = 3 eta^2 - 2 eta^3 at every node. */
-START_TEST(poiseuille_flow_is_exact_from_every_side)
+TEST(poiseuille_flow_is_exact_from_every_side)
 {
     const turnable channel = { .nodes = { 17, 9 },
                                .size = { 2, 1 },
@@ -274,11 +271,10 @@ START_TEST(poiseuille_flow_is_exact_from_every_side)
     check_turns(&channel, "Poiseuille flow", &exact, 2e-11);
     free_fields(&exact);
 }
-END_TEST
 
 /* In a uniform stream between two temperatures upwind differences give T_i = (r^i - 1) / (r^N - 1) with r = 1 + U h /
  * a, central ones the same with r = (1 + U h / 2 a) / (1 - U h / 2 a). */
-START_TEST(heat_in_a_uniform_stream_is_exact_from_every_side)
+TEST(heat_in_a_uniform_stream_is_exact_from_every_side)
 {
     for (int upwind = 0; upwind < 2; upwind++) {
         turnable stream = { .nodes = { 17, 6 },
@@ -307,7 +303,6 @@ START_TEST(heat_in_a_uniform_stream_is_exact_from_every_side)
         free_fields(&exact);
     }
 }
-END_TEST
 
 /* Column i of 0 ... n of a mode in a uniform stream, 1 at the inflow: a sum of two powers that meets the row of the
  * outflow, (2 + p + m) f_n = (2 + p) f_n-1. p: U h / a; m: h^2 times the mode's eigenvalue across the stream. */
@@ -373,7 +368,7 @@ static fields uniform_fields(const turnable *c)
 
 /* Cold fluid between hot slip sides, up to the outflow and through it; the Nusselt number and the mean temperature at
  * the end are those of the exact values, with the gradient at a wall by three nodes. */
-START_TEST(heat_from_walls_leaves_with_the_stream_exactly)
+TEST(heat_from_walls_leaves_with_the_stream_exactly)
 {
     static const double cold[STREAM_NY] = { 0 };
     char more[512], text[2048];
@@ -399,10 +394,9 @@ START_TEST(heat_from_walls_leaves_with_the_stream_exactly)
         free_fields(&exact);
     }
 }
-END_TEST
 
 /* Two streams side by side; the node where their inflows meet belongs to the second. */
-START_TEST(two_streams_mix_exactly)
+TEST(two_streams_mix_exactly)
 {
     static const double inflow[STREAM_NY] = { 0, 0, 0, 0, 1, 1, 1, 1, 1 };
     char more[512];
@@ -422,10 +416,9 @@ START_TEST(two_streams_mix_exactly)
         end_run(&r);
     }
 }
-END_TEST
 
 /* Before the first step psi is that of a stream without vorticity. */
-START_TEST(a_stream_starts_as_potential_flow)
+TEST(a_stream_starts_as_potential_flow)
 {
     char more[512], text[2048];
     const turnable stream = uniform_stream(false, 0, more);
@@ -439,13 +432,12 @@ START_TEST(a_stream_starts_as_potential_flow)
     free(psi);
     end_run(&r);
 }
-END_TEST
 
 /* Far from the inflow of a vertical channel between walls of temperatures 1 and 0 T is linear, omega_xx = -C T_x / nu,
  * and psi, of the fourth degree in z = x - 1/2, follows from the wall formula with coefficient k / h^2 and share q of
  * the next node's vorticity: an even part from buoyancy, omega = w z^2 + e, and an odd one, omega = b z, from the flux
  * upwards. */
-START_TEST(warm_wall_lifts_the_stream_beside_it)
+TEST(warm_wall_lifts_the_stream_beside_it)
 {
     enum { N = 8, NY = 65 };
     static const char text[] =
@@ -477,7 +469,6 @@ START_TEST(warm_wall_lifts_the_stream_beside_it)
         end_run(&r);
     }
 }
-END_TEST
 
 /* --- the scheme's own steady state --- */
 
@@ -487,7 +478,7 @@ static const char cavity_case[] =
 
 /* The lid-driven cavity at Re 100 on 33 x 33 nodes by Newton's method on the discrete equations, programmed apart from
  * this one. What is left of the slowest change is twice the residual. */
-START_TEST(cavity_is_the_steady_state_of_the_scheme)
+TEST(cavity_is_the_steady_state_of_the_scheme)
 {
     static const struct {
         const char *wall, *convection;
@@ -512,11 +503,10 @@ START_TEST(cavity_is_the_steady_state_of_the_scheme)
         end_run(&r);
     }
 }
-END_TEST
 
 /* The residual of a temperature that decays as half waves between insulated sides: a lambda_h rms(T) over the
  * amplitude, times size^2 / a. */
-START_TEST(residual_of_heat_is_that_of_its_steady_equation)
+TEST(residual_of_heat_is_that_of_its_steady_equation)
 {
     static const char text[] =
         "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [17, 17]\n[fluid]\nviscosity = 0.01\n"
@@ -531,11 +521,10 @@ START_TEST(residual_of_heat_is_that_of_its_steady_equation)
          "a lambda_h size^2 / a");
     end_run(&r);
 }
-END_TEST
 
 /* A warm stream past a hot body with a moving, heated wall, slip and an outflow becomes steady: at every kind of node
  * the residual vanishes where the step no longer changes anything. */
-START_TEST(the_residual_vanishes_at_every_kind_of_node)
+TEST(the_residual_vanishes_at_every_kind_of_node)
 {
     turnable stream = { .nodes = { 25, 17 },
                         .size = { 1.5, 1 },
@@ -555,13 +544,12 @@ START_TEST(the_residual_vanishes_at_every_kind_of_node)
         end_run(&r);
     }
 }
-END_TEST
 
 /* --- the balance around a body --- */
 
 /* The pressure around an insulated body in a buoyant flow is single-valued: nu (integral of omega_n) + C (integral of T
  * t_y) = 0, with Thom's omega at the surface face by face, and h_x unlike h_y. */
-START_TEST(pressure_around_a_buoyant_body_is_single_valued)
+TEST(pressure_around_a_buoyant_body_is_single_valued)
 {
     enum { NX = 25, NY = 33, I0 = 8, I1 = 13, J0 = 14, J1 = 20 };
     static const char text[] =
@@ -599,24 +587,5 @@ START_TEST(pressure_around_a_buoyant_body_is_single_valued)
     free(T);
     end_run(&r);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, moving_walls_turn_with_the_box);
-    tcase_add_test(tests, streams_turn_with_the_box);
-    tcase_add_test(tests, segments_over_whole_sides_are_the_sides);
-    tcase_add_test(tests, poiseuille_flow_is_exact_from_every_side);
-    tcase_add_test(tests, heat_in_a_uniform_stream_is_exact_from_every_side);
-    tcase_add_test(tests, heat_from_walls_leaves_with_the_stream_exactly);
-    tcase_add_test(tests, two_streams_mix_exactly);
-    tcase_add_test(tests, a_stream_starts_as_potential_flow);
-    tcase_add_test(tests, warm_wall_lifts_the_stream_beside_it);
-    tcase_add_test(tests, cavity_is_the_steady_state_of_the_scheme);
-    tcase_add_test(tests, residual_of_heat_is_that_of_its_steady_equation);
-    tcase_add_test(tests, the_residual_vanishes_at_every_kind_of_node);
-    tcase_add_test(tests, pressure_around_a_buoyant_body_is_single_valued);
-}
-
-int main(void) { return bn_test_main("flow properties", add); }
+int main(void) { return bn_test_main("flow properties", open_context, close_context); }

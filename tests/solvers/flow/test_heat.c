@@ -39,17 +39,16 @@ static void check_mode(const char *mode, const char *method, bool given)
     end_run(&r);
 }
 
-START_TEST(heat_decays_by_its_discrete_factor)
+TEST(heat_decays_by_its_discrete_factor)
 {
     check_mode("initial.heat=sine", "solver.diffusion=fft", true);
     check_mode("initial.heat=sine", "solver.diffusion=cg", true);
     check_mode("initial.heat=cosine", "solver.diffusion=fft", false);
     check_mode("initial.heat=cosine", "solver.diffusion=cg", false);
 }
-END_TEST
 
 /* Without sources and with insulated sides the heat stays: exactly, for conduction around an obstacle too. */
-START_TEST(insulated_boxes_keep_their_heat)
+TEST(insulated_boxes_keep_their_heat)
 {
     run r = RUN(still_case, NULL, "initial.heat=cosine", "initial.temperature=3", "obstacle.shape=ellipse",
                 "obstacle.centre=[0.3,0.6]", "obstacle.size=[0.3,0.4]", "solver.diffusion=cg");
@@ -77,7 +76,6 @@ START_TEST(insulated_boxes_keep_their_heat)
     free(T);
     end_run(&r);
 }
-END_TEST
 
 /* --- natural convection (de Vahl Davis 1983) --- */
 
@@ -130,7 +128,7 @@ static run run_convection(double rayleigh, int nodes, const char *convection, co
 
 /* The grid's error is of second order: on 65 nodes it is what stands here, on 129 nodes a quarter of it. Limits are
  * twice that, and the digits of the published values. */
-START_TEST(natural_convection_is_the_published_one)
+TEST(natural_convection_is_the_published_one)
 {
     static const struct {
         double rayleigh, error[QUANTITIES];
@@ -152,11 +150,10 @@ START_TEST(natural_convection_is_the_published_one)
         end_run(&r);
     }
 }
-END_TEST
 
 /* Orders by three grids: |psi| in the middle, with Thom, central (1.98 and 1.99); with Woods, upwind (0.96 and 1.02).
  */
-START_TEST(errors_fall_with_the_order_of_the_differences)
+TEST(errors_fall_with_the_order_of_the_differences)
 {
     double error[2][3];
     for (int k = 0; k < 3; k++)
@@ -172,7 +169,6 @@ START_TEST(errors_fall_with_the_order_of_the_differences)
         near(log2(error[1][k] / error[1][k + 1]), 1, 0.08, "upwind differences");
     }
 }
-END_TEST
 
 /* --- obstacles --- */
 
@@ -184,7 +180,7 @@ static const char body_case[] =
 
 /* In the middle of a symmetric channel the flow parts in equal halves; off the middle more passes where the gap is
  * wider, and mirrored, what passes below passes above. */
-START_TEST(flow_parts_evenly_around_a_body_in_the_middle)
+TEST(flow_parts_evenly_around_a_body_in_the_middle)
 {
     static const char *const centres[] = { "obstacle.centre=[1,0.5]", "obstacle.centre=[1,0.4375]",
                                            "obstacle.centre=[1,0.5625]" };
@@ -199,11 +195,10 @@ START_TEST(flow_parts_evenly_around_a_body_in_the_middle)
     ck_assert_msg(psi[1] < 0.47 && psi[1] > 0.2, "psi on the lower body is %g", psi[1]);
     near(psi[2], 1 - psi[1], 3e-15, "mirror image");
 }
-END_TEST
 
 /* --- the device --- */
 
-START_TEST(device_equals_reference_with_heat_and_obstacles)
+TEST(device_equals_reference_with_heat_and_obstacles)
 {
     static const char *const variants[][8] = {
         { "stop.steps=3", "fluid.buoyancy=2", "obstacle.heat=given", "obstacle.temperature=1", "solver.poisson=cg",
@@ -212,8 +207,7 @@ START_TEST(device_equals_reference_with_heat_and_obstacles)
           "boundary.bottom.heat=given", "boundary.bottom.temperature=1", "solver.convection=upwind",
           "solver.diffusion=cg" },
     };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
         for (int p = 0; p < (bn_device_describe(device)->fp64 && v == 1 ? 2 : 1); p++) {
             const char *overrides[12] = { p ? "case.precision=double" : "case.precision=single" };
@@ -228,30 +222,9 @@ START_TEST(device_equals_reference_with_heat_and_obstacles)
             end_run(&a);
             end_run(&b);
         }
-    bn_device_close(&device);
 }
-END_TEST
 
 /* --- cases that contradict themselves --- */
-
-static void rejected(const char *text, const char *says, const char *const *overrides)
-{
-    bn_case *c = NULL;
-    bn_sim *sim = NULL;
-    size_t count = 0;
-    while (overrides[count])
-        count++;
-    bn_status status = bn_case_parse(ctx, "test.toml", text, overrides, count, &c);
-    if (status == BN_OK)
-        status = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
-    ck_assert_msg(status == BN_CASE, "accepted, but should be rejected: %s", says);
-    ck_assert_msg(strstr(bn_error_text(ctx), says), "expected \"%s\" in: %s", says, bn_error_text(ctx));
-    bn_error_clear(ctx);
-    bn_sim_destroy(&sim);
-    bn_case_destroy(&c);
-}
-
-#define REJECTED(text, says, ...) rejected((text), (says), (const char *const[]){ __VA_ARGS__, NULL })
 
 #define SEGMENTS                                                                                   \
     "[case]\nsolver = \"flow\"\n[boundary.top]\nspeed = 0\n[boundary.right]\nkind = \"outflow\"\n" \
@@ -262,36 +235,36 @@ static void segment_rejected(const char *says, const char *from, const char *to,
 {
     char text[1024];
     snprintf(text, sizeof text, SEGMENTS, from, to, more);
-    REJECTED(text, says, "stop.steps=1");
+    rejected_case(text, BN_CASE, says);
 }
 
-START_TEST(contradictions_are_rejected)
+TEST(contradictions_are_rejected)
 {
-    REJECTED(body_case, "closes the channel", "obstacle.size=[0.2,1.2]");
-    REJECTED(body_case, "reaches the outflow", "obstacle.centre=[3,0.5]");
-    REJECTED(body_case, "no obstacle is as large as a cell", "obstacle.size=[0.01,0.01]");
-    REJECTED(body_case, "it needs a rectangle", "solver.poisson=fft");
-    REJECTED(body_case, "do not balance", "boundary.right.kind=wall");
-    REJECTED(body_case, "unstable", "time.dt=1");
-    REJECTED(body_case, "belongs to kind = \"inflow\" or \"velocity\" or heat = \"given\"",
+    REJECTED(body_case, BN_CASE, "closes the channel", "obstacle.size=[0.2,1.2]");
+    REJECTED(body_case, BN_CASE, "reaches the outflow", "obstacle.centre=[3,0.5]");
+    REJECTED(body_case, BN_CASE, "no obstacle is as large as a cell", "obstacle.size=[0.01,0.01]");
+    REJECTED(body_case, BN_CASE, "it needs a rectangle", "solver.poisson=fft");
+    REJECTED(body_case, BN_CASE, "do not balance", "boundary.right.kind=wall");
+    REJECTED(body_case, BN_CASE, "unstable", "time.dt=1");
+    REJECTED(body_case, BN_CASE, "belongs to kind = \"inflow\" or \"velocity\" or heat = \"given\"",
              "boundary.bottom.temperature=1");
-    REJECTED(body_case, "there is no temperature", "fluid.diffusivity=0", "boundary.bottom.heat=given");
-    REJECTED(body_case, "could drive the flow", "fluid.diffusivity=0", "fluid.buoyancy=1");
+    REJECTED(body_case, BN_CASE, "there is no temperature", "fluid.diffusivity=0", "boundary.bottom.heat=given");
+    REJECTED(body_case, BN_CASE, "could drive the flow", "fluid.diffusivity=0", "fluid.buoyancy=1");
     segment_rejected("overlaps segment number 1", "0.4", "0.6", "");
     segment_rejected("must end beyond its begin", "0.6", "0.6", "");
     segment_rejected("must end beyond its begin", "0.6", "1.6", "");
     segment_rejected("[[boundary.segment]] number 2, kind = \"lid\"", "0.6", "0.8", "kind = \"lid\"");
     segment_rejected("unknown key `spead`", "0.6", "0.8", "spead = 1");
-    REJECTED("[case]\nsolver = \"flow\"\n[boundary.segment]\nside = \"left\"\n", "write [[boundary.segment]]",
-             "stop.steps=1");
-    REJECTED("[case]\nsolver = \"flow\"\n[boundary.left]\nkind = \"inflow\"\n[boundary.right]\nkind = \"outflow\"\n"
-             "[[boundary.segment]]\nside = \"left\"\nto = 0.5\n",
-             "must itself be a wall or slip", "stop.steps=1");
+    rejected_case("[case]\nsolver = \"flow\"\n[boundary.segment]\nside = \"left\"\n", BN_CASE,
+                  "write [[boundary.segment]]");
+    rejected_case(
+        "[case]\nsolver = \"flow\"\n[boundary.left]\nkind = \"inflow\"\n[boundary.right]\nkind = \"outflow\"\n"
+        "[[boundary.segment]]\nside = \"left\"\nto = 0.5\n",
+        BN_CASE, "must itself be a wall or slip");
 }
-END_TEST
 
 /* A resolved case is the same case: segments, obstacles, defaults. */
-START_TEST(a_resolved_case_runs_the_same)
+TEST(a_resolved_case_runs_the_same)
 {
     char text[1024];
     snprintf(text, sizeof text, SEGMENTS, "\"60 cm\"", "0.8", "kind = \"slip\"");
@@ -314,19 +287,5 @@ START_TEST(a_resolved_case_runs_the_same)
     free(resolved);
     free(twice);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, heat_decays_by_its_discrete_factor);
-    tcase_add_test(tests, insulated_boxes_keep_their_heat);
-    tcase_add_test(tests, natural_convection_is_the_published_one);
-    tcase_add_test(tests, errors_fall_with_the_order_of_the_differences);
-    tcase_add_test(tests, flow_parts_evenly_around_a_body_in_the_middle);
-    tcase_add_test(tests, device_equals_reference_with_heat_and_obstacles);
-    tcase_add_test(tests, contradictions_are_rejected);
-    tcase_add_test(tests, a_resolved_case_runs_the_same);
-}
-
-int main(void) { return bn_test_main("heat", add); }
+int main(void) { return bn_test_main("heat", open_context, close_context); }

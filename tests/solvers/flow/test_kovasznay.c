@@ -106,7 +106,7 @@ static void errors(const run *r, int nodes, double rms[3])
 }
 
 /* Thom's formula errs in first order at the wall, which psi and the velocity do not. `fine`: errors on 65 nodes. */
-START_TEST(errors_fall_in_second_order)
+TEST(errors_fall_in_second_order)
 {
     static const char even[] = "grid.stretch=[0, 0]", uneven[] = "grid.stretch=[1.5, 1]";
     static const char *const variants[][4] = {
@@ -137,16 +137,14 @@ START_TEST(errors_fall_in_second_order)
                           rms[0][f], rms[1][f]);
     }
 }
-END_TEST
 
-START_TEST(device_has_the_bits_of_the_reference)
+TEST(device_has_the_bits_of_the_reference)
 {
     static const char *const variant[] = { "solver.convection=conservative", "solver.wall_vorticity=woods", side_table,
                                            "grid.stretch=[1, 0.5]" };
     static const char *const steady[] = { "solver.steady=newton", "stop.steps=3" };
     static const char *const names[] = { "psi", "omega", "velocity" };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     make_tables(64, 1);
     for (int s = 0; s < 2; s++) {
         run a = kovasznay(NULL, 17, variant, steady[s]);
@@ -155,26 +153,16 @@ START_TEST(device_has_the_bits_of_the_reference)
         end_run(&a);
         end_run(&b);
     }
-    bn_device_close(&device);
 }
-END_TEST
 
 static void rejected(const char *says, const char *file)
 {
-    bn_case *c = NULL;
-    bn_sim *sim = NULL;
     char full[2048];
-    const char *overrides[] = { keys[1], keys[2], keys[3] };
     snprintf(full, sizeof full, text, side_table, file);
-    OK(bn_case_parse(ctx, "test.toml", full, overrides, 3, &c));
-    ck_assert_int_eq(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim), BN_CASE);
-    ck_assert_msg(strstr(bn_error_text(ctx), says), "expected \"%s\" in: %s", says, bn_error_text(ctx));
-    bn_error_clear(ctx);
-    bn_sim_destroy(&sim);
-    bn_case_destroy(&c);
+    REJECTED(full, BN_CASE, says, keys[1], keys[2], keys[3]);
 }
 
-START_TEST(tables_that_do_not_fit_are_refused)
+TEST(tables_that_do_not_fit_are_refused)
 {
     const char *const left = strchr(keys[0], '=') + 1;
     make_tables(64, 1);
@@ -185,14 +173,5 @@ START_TEST(tables_that_do_not_fit_are_refused)
     write_table(left, 0, 1, 0);
     rejected("three columns", left);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_tables, close_tables);
-    tcase_add_test(tests, errors_fall_in_second_order);
-    tcase_add_test(tests, device_has_the_bits_of_the_reference);
-    tcase_add_test(tests, tables_that_do_not_fit_are_refused);
-}
-
-int main(void) { return bn_test_main("kovasznay", add); }
+int main(void) { return bn_test_main("kovasznay", open_tables, close_tables); }

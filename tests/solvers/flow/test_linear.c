@@ -15,13 +15,7 @@ static bn_device *device;
 static void open_device(void)
 {
     open_context();
-    OK(bn_device_open(ctx, NULL, false, &device));
-}
-
-static void close_device(void)
-{
-    bn_device_close(&device);
-    close_context();
+    device = opened_device();
 }
 
 /* free: whether the left, right, bottom, top border is mirrored (its nodes are unknowns). */
@@ -89,75 +83,6 @@ static double noise(size_t at)
     return (double)(x % 2000001) / 1e6 - 1;
 }
 
-/* What a solve gave. */
-typedef struct answer {
-    double *x; /* to be freed */
-    bn_cg_report report;
-} answer;
-
-static answer solve_on_device(const bn_linear_desc *desc, const double *b, bn_precision precision, int boxes,
-                              const size_t group[3], double tolerance)
-{
-    const size_t points = (size_t)desc->stencil.nx * desc->stencil.ny;
-    const bn_domain_desc domain_desc = {
-        .grid = { .dims = 2, .n = { desc->stencil.nx, desc->stencil.ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
-        .precision = precision,
-        .halo = BN_CG_RADIUS,
-        .boxes = boxes,
-        .device = device,
-        .work_group = { group[0], group[1], group[2] }
-    };
-    static const struct {
-        const char *name;
-        bn_type type;
-    } wanted[7] = { { "x", BN_T_REAL }, { "b", BN_T_REAL }, { "bits", BN_T_U8 }, { "r", BN_T_REAL },
-                    { "p", BN_T_REAL }, { "q", BN_T_REAL }, { "z", BN_T_REAL } };
-    bn_domain *domain;
-    bn_field *f[7];
-    bn_linear *linear;
-    answer a = { .x = malloc(points * sizeof *a.x) };
-    ck_assert_ptr_nonnull(a.x);
-    OK(bn_domain_create(ctx, &domain_desc, &domain));
-    for (int i = 0; i < 7; i++)
-        OK(bn_field_create(domain, &(bn_field_desc){ .name = wanted[i].name, .type = wanted[i].type }, &f[i]));
-    OK(bn_field_set(f[1], b, points));
-    OK(bn_linear_create(domain, desc, &(bn_linear_work){ f[2], f[3], f[4], f[5], f[6] }, &linear));
-    OK(bn_linear_solve(linear, f[0], f[1], &(bn_cg_target){ tolerance, 5000 }));
-    OK(bn_linear_report(linear, &a.report));
-    OK(bn_field_get(f[0], a.x, points));
-    bn_linear_destroy(&linear);
-    for (int i = 0; i < 7; i++)
-        bn_field_destroy(&f[i]);
-    bn_domain_destroy(&domain);
-    return a;
-}
-
-static answer solve_by_reference(const bn_linear_desc *desc, const double *b, bn_precision precision, double tolerance)
-{
-    const size_t points = (size_t)desc->stencil.nx * desc->stencil.ny;
-    const bn_cg_target target = { tolerance, 5000 };
-    answer a = { .x = calloc(points, sizeof *a.x) };
-    float *x = calloc(points, sizeof *x), *right = calloc(points, sizeof *right);
-    bn_linear_reference *reference;
-    ck_assert(a.x && x && right);
-    if (precision == BN_DOUBLE) {
-        OK(bn_linear_reference_create_double(ctx, desc, &reference));
-        OK(bn_linear_reference_solve_double(reference, a.x, b, &target, &a.report));
-        bn_linear_reference_destroy_double(&reference);
-    } else {
-        for (size_t at = 0; at < points; at++)
-            right[at] = (float)b[at];
-        OK(bn_linear_reference_create_single(ctx, desc, &reference));
-        OK(bn_linear_reference_solve_single(reference, x, right, &target, &a.report));
-        bn_linear_reference_destroy_single(&reference);
-        for (size_t at = 0; at < points; at++)
-            a.x[at] = (double)x[at];
-    }
-    free(x);
-    free(right);
-    return a;
-}
-
 /* The control volume of a node of a rectangle on a stretched grid. */
 static double area_at(const bn_stencil *s, uint32_t i, uint32_t j)
 {
@@ -222,8 +147,9 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
     unsigned iterations = 0;
     for (int p = 0; p < (bn_device_describe(device)->fp64 && how != SINGLE_ONLY ? 2 : 1); p++) {
         const double tolerance = p == BN_DOUBLE ? 1e-10 : 1e-5;
+        const bn_cg_target target = { tolerance, 5000 };
         char what[128];
-        answer reference = solve_by_reference(&desc, b, (bn_precision)p, tolerance);
+        answer reference = solve_by_reference(&desc, b, (bn_precision)p, &target);
         iterations = reference.report.iterations;
         double rounding;
         const double left = residual(&desc.stencil, reference.x, b, p == BN_DOUBLE ? 0x1p-53 : 0x1p-24, &rounding);
@@ -236,7 +162,13 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
                       "%s: residual %g, reported %g", what, left, reference.report.residual);
         /* Other groups and boxes in single precision alone: the bits of a precision do not depend on them. */
         for (size_t g = 0; how != REFERENCE_ONLY && g < (how == ALL_GROUPS && p == BN_SINGLE ? 2u : 1u); g++) {
-            answer a = solve_on_device(&desc, b, (bn_precision)p, g == 1 ? 3 : 1, groups[g], tolerance);
+            answer a = solve_on_device(&desc, b,
+                                       (bn_domain_desc){ .precision = (bn_precision)p,
+                                                         .halo = BN_CG_RADIUS,
+                                                         .boxes = g == 1 ? 3 : 1,
+                                                         .device = device,
+                                                         .work_group = { groups[g][0], groups[g][1], groups[g][2] } },
+                                       &target);
             check_equal(&a, &reference, points, what);
             free(a.x);
         }
@@ -262,15 +194,14 @@ static const matrix matrices[] = {
 };
 enum { MATRICES = sizeof matrices / sizeof *matrices };
 
-START_TEST(plain_iterations_equal_the_reference)
+TEST(plain_iterations_equal_the_reference)
 {
     check(&matrices[2], BN_LINEAR_CG, SINGLE_ONLY);
     check(&matrices[3], BN_LINEAR_CG, SINGLE_ONLY);
     check(&matrices[8], BN_LINEAR_CG, ALL_GROUPS);
 }
-END_TEST
 
-START_TEST(direct_solutions_equal_the_reference)
+TEST(direct_solutions_equal_the_reference)
 {
     check(&matrices[1], BN_LINEAR_SPECTRAL, ALL_GROUPS);
     check(&matrices[5], BN_LINEAR_SPECTRAL, BOTH_PRECISIONS);
@@ -278,9 +209,8 @@ START_TEST(direct_solutions_equal_the_reference)
         if (matrices[i].obstacle == NOTHING)
             check(&matrices[i], BN_LINEAR_SPECTRAL, i == 2 ? BOTH_PRECISIONS : SINGLE_ONLY);
 }
-END_TEST
 
-START_TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
+TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
 {
     static const matrix grids[] = {
         { 33, 29, 0, 1024, 784, { false }, STRETCHED },
@@ -293,20 +223,17 @@ START_TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
         check(&grids[i], BN_LINEAR_CG, i == 1 ? ALL_GROUPS : SINGLE_ONLY);
     }
 }
-END_TEST
 
-START_TEST(multigrid_equals_the_reference)
+TEST(multigrid_equals_the_reference)
 {
     check(&matrices[2], BN_LINEAR_MULTIGRID, SINGLE_ONLY);
     check(&matrices[7], BN_LINEAR_MULTIGRID, BOTH_PRECISIONS);
     check(&matrices[8], BN_LINEAR_MULTIGRID, SINGLE_ONLY);
 }
-END_TEST
 
-START_TEST(multigrid_on_boxes_and_in_groups) { check(&matrices[9], BN_LINEAR_MULTIGRID, ALL_GROUPS); }
-END_TEST
+TEST(multigrid_on_boxes_and_in_groups) { check(&matrices[9], BN_LINEAR_MULTIGRID, ALL_GROUPS); }
 
-START_TEST(multigrid_takes_few_cycles_on_any_grid)
+TEST(multigrid_takes_few_cycles_on_any_grid)
 {
     static const matrix grids[] = {
         { 65, 65, 0, 1, 1, { false }, NOTHING },        { 129, 129, 0, 1, 1, { false }, NOTHING },
@@ -319,9 +246,8 @@ START_TEST(multigrid_takes_few_cycles_on_any_grid)
                       grids[i].ny, cycles);
     }
 }
-END_TEST
 
-START_TEST(the_direct_solver_knows_what_it_can_not_do)
+TEST(the_direct_solver_knows_what_it_can_not_do)
 {
     const char *why = NULL;
     for (int i = 0; i < MATRICES; i++) {
@@ -344,7 +270,6 @@ START_TEST(the_direct_solver_knows_what_it_can_not_do)
     ck_assert(!bn_spectral_suits(&t, 4, &why) && strstr(why, "singular"));
     free(bits);
 }
-END_TEST
 
 /* Of two matrices, a and b in this order, on a device: x = A^-1 right, y = B^-1 area x. */
 static void solve_two_on_device(const bn_linear_desc desc[2], const double *right, int boxes, double *x, double *y)
@@ -423,17 +348,16 @@ static void check_two(const matrix *m, int boxes)
     free(single);
 }
 
-START_TEST(two_systems_are_solved_with_one_transform_forward)
+TEST(two_systems_are_solved_with_one_transform_forward)
 {
     check_two(&matrices[0], 1);
     check_two(&matrices[2], 3); /* a mirrored side, whose nodes have half an area */
     check_two(&(matrix){ 40, 21, 0, 3, 1, { true, false, true, true }, STRETCHED }, 1);
     check_two(&matrices[7], 1); /* of mixed ends, and no power of two */
 }
-END_TEST
 
 /* More partial sums than one work-group adds up at once. */
-START_TEST(sums_over_many_blocks_are_packed)
+TEST(sums_over_many_blocks_are_packed)
 {
     const uint32_t nx = 300, ny = 4200;
     const bn_domain_desc desc = { .grid = { .dims = 2, .n = { nx, ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
@@ -468,20 +392,5 @@ START_TEST(sums_over_many_blocks_are_packed)
     near(got[0][1] / ((double)nx * ny), 1.0 / 3, 1e-3, "mean square of the noise");
     free(values);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_device, close_device);
-    tcase_add_test(tests, plain_iterations_equal_the_reference);
-    tcase_add_test(tests, direct_solutions_equal_the_reference);
-    tcase_add_test(tests, two_systems_are_solved_with_one_transform_forward);
-    tcase_add_test(tests, stretched_grids_are_solved_by_eigenvectors_and_iterations);
-    tcase_add_test(tests, multigrid_equals_the_reference);
-    tcase_add_test(tests, multigrid_on_boxes_and_in_groups);
-    tcase_add_test(tests, multigrid_takes_few_cycles_on_any_grid);
-    tcase_add_test(tests, the_direct_solver_knows_what_it_can_not_do);
-    tcase_add_test(tests, sums_over_many_blocks_are_packed);
-}
-
-int main(void) { return bn_test_main("linear", add); }
+int main(void) { return bn_test_main("linear", open_device, close_context); }

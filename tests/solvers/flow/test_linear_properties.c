@@ -168,7 +168,7 @@ static void check_modes(const matrix *m, bn_linear_method method)
                   m->mirrored[0], m->mirrored[1], m->mirrored[2], m->mirrored[3], method, off / largest, limit);
 }
 
-START_TEST(eigenvalues_are_those_of_the_differences)
+TEST(eigenvalues_are_those_of_the_differences)
 {
     /* Intervals that are powers of two, and that are not; even and odd numbers of lines. */
     static const int sizes[][2] = { { 9, 7 }, { 7, 9 }, { 12, 11 } };
@@ -192,7 +192,6 @@ START_TEST(eigenvalues_are_those_of_the_differences)
         check_modes(&larger[i], BN_LINEAR_MULTIGRID);
     }
 }
-END_TEST
 
 /* --- finite volumes --- */
 
@@ -203,7 +202,7 @@ static const matrix around_bodies[] = {
 };
 
 /* The solution, and the residual as it is reported, for tolerances that are reached. */
-START_TEST(the_matrix_is_that_of_finite_volumes)
+TEST(the_matrix_is_that_of_finite_volumes)
 {
     static double exact[MOST], b[MOST], x[MOST], left[MOST];
     for (int i = 0; i < 3; i++)
@@ -234,13 +233,12 @@ START_TEST(the_matrix_is_that_of_finite_volumes)
             near(off, 0, 5e-13, "the field that the right-hand side was made of");
         }
 }
-END_TEST
 
 /* --- conjugate gradients --- */
 
 /* After k steps the residual is orthogonal to the space that the steps have searched: to A^n of the first residual,
  * n < k, and with any preconditioner to all that has been added to x. */
-START_TEST(residuals_are_orthogonal_to_what_was_searched)
+TEST(residuals_are_orthogonal_to_what_was_searched)
 {
     static double b[MOST], start[MOST], x[MOST], r[MOST], image[MOST], krylov[8][MOST];
     for (int i = 0; i < 3; i++)
@@ -267,13 +265,12 @@ START_TEST(residuals_are_orthogonal_to_what_was_searched)
                 }
             }
 }
-END_TEST
 
 /* --- multigrid --- */
 
 /* One step of conjugate gradients from 0 gives a multiple of the preconditioned right-hand side, M b. Of b1, b2 and
  * their sum these are c1 M b1, c2 M b2 and c (M b1 + M b2) if M is linear; c / c1 and c / c2 follow from the three. */
-START_TEST(the_cycle_is_linear_and_symmetric)
+TEST(the_cycle_is_linear_and_symmetric)
 {
     static double b[3][MOST], x[3][MOST];
     for (int i = 0; i < 3; i++) {
@@ -295,7 +292,6 @@ START_TEST(the_cycle_is_linear_and_symmetric)
         near(f0 * dot(m, x[0], b[1]) / (f1 * dot(m, x[1], b[0])), 1, 1e-12, "b2 M b1 = b1 M b2");
     }
 }
-END_TEST
 
 /* Jacobi's sweeps, damped by 4/5, leave 3/5 of an error that the coarser grid does not see (1 - 4/5 (1 - cos) / 2 at
  * cos = 0); four sweeps a cycle leave rho = 0.6^4 of any error, which a two-grid analysis with Galerkin's matrix
@@ -303,7 +299,7 @@ END_TEST
  * of M A then lies in 1 - rho ... 1, and k steps of conjugate gradients leave at most 2 / (c^k + c^-k) of the error in
  * A's norm, c = (1 - sqrt(1 - rho)) / (1 + sqrt(1 - rho)). The code leaves half of it. Mirrored sides with an even
  * number of nodes cost as much as a sweep. */
-START_TEST(multigrid_contracts_as_the_two_grid_analysis_says)
+TEST(multigrid_contracts_as_the_two_grid_analysis_says)
 {
     static double exact[MOST], b[MOST], x[MOST], image[MOST];
     static const matrix grids[] = {
@@ -336,16 +332,5 @@ START_TEST(multigrid_contracts_as_the_two_grid_analysis_says)
                           left, bound);
         }
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, the_matrix_is_that_of_finite_volumes);
-    tcase_add_test(tests, residuals_are_orthogonal_to_what_was_searched);
-    tcase_add_test(tests, eigenvalues_are_those_of_the_differences);
-    tcase_add_test(tests, the_cycle_is_linear_and_symmetric);
-    tcase_add_test(tests, multigrid_contracts_as_the_two_grid_analysis_says);
-}
-
-int main(void) { return bn_test_main("linear properties", add); }
+int main(void) { return bn_test_main("linear properties", open_context, close_context); }

@@ -31,163 +31,81 @@ static uint8_t *bits_of(void)
     return bits;
 }
 
-static bn_linear_desc system_of(const uint8_t *bits)
+/* Boxes with NaN in all halos that no launch has asked for. */
+static void compare(const char *devices, int boxes, int margin, bn_precision precision)
 {
-    return (bn_linear_desc){ .name = "the test's system",
-                             .stencil = { NX, NY, 0, 1, 1.5, bits, NULL },
-                             .method = BN_LINEAR_MULTIGRID };
-}
-
-static bn_cg_target target_of(bn_precision p) { return (bn_cg_target){ p == BN_DOUBLE ? 1e-10 : 1e-4, 100 }; }
-
-static void right_side(const uint8_t *bits, double *b)
-{
+    const bn_cg_target target = { precision == BN_DOUBLE ? 1e-10 : 1e-4, 100 };
+    bn_device *device;
+    ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
+    OK(bn_device_open(ctx, devices, false, &device));
+    ck_assert_uint_eq(bn_device_global_count(device), strcmp(devices, "all") == 0 ? 2 : 1);
+    uint8_t *bits = bits_of();
+    double *b = calloc(POINTS, sizeof *b), largest = 0;
+    ck_assert_ptr_nonnull(b);
     for (int at = 0; at < POINTS; at++)
         b[at] = bits[at] ? (double)(float)(1 + 0.001 * (at * 37 % 1009)) : 0;
-}
-
-/* The reference's solution. To be freed. */
-static double *reference_solution(bn_precision precision, bn_cg_report *report)
-{
-    bn_linear_reference *reference;
-    uint8_t *bits = bits_of();
-    double *x = calloc(POINTS, sizeof *x), *b = calloc(POINTS, sizeof *b);
-    float *one = calloc(POINTS, sizeof *one), *right = calloc(POINTS, sizeof *right);
-    ck_assert(x && b && one && right);
-    const bn_linear_desc desc = system_of(bits);
-    const bn_cg_target target = target_of(precision);
-    right_side(bits, b);
-    if (precision == BN_DOUBLE) {
-        OK(bn_linear_reference_create_double(ctx, &desc, &reference));
-        OK(bn_linear_reference_solve_double(reference, x, b, &target, report));
-        bn_linear_reference_destroy_double(&reference);
-    } else {
-        for (int at = 0; at < POINTS; at++)
-            right[at] = (float)b[at];
-        OK(bn_linear_reference_create_single(ctx, &desc, &reference));
-        OK(bn_linear_reference_solve_single(reference, one, right, &target, report));
-        bn_linear_reference_destroy_single(&reference);
-        for (int at = 0; at < POINTS; at++)
-            x[at] = (double)one[at];
-    }
-    free(b);
-    free(one);
-    free(right);
-    free(bits);
-    return x;
-}
-
-static unsigned long long exchanges; /* of the last solve */
-
-/* Solves on so many boxes of the devices of a list. To be freed. */
-static double *solve(const char *devices, int boxes, int margin, bn_precision precision, bn_cg_report *report)
-{
-    enum { X, B, BITS, R, P, Q, Z, FIELDS };
-    static const char *const names[FIELDS] = { "x", "b", "bits", "r", "p", "q", "z" };
-    bn_device *device;
-    bn_domain *domain;
-    bn_field *f[FIELDS];
-    bn_linear *linear;
-    uint8_t *bits = bits_of();
-    double *x = calloc(POINTS, sizeof *x);
-    ck_assert_ptr_nonnull(x);
-    right_side(bits, x);
-    OK(bn_device_open(ctx, devices, false, &device));
-    const bn_domain_desc desc = { .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 1, 1, 1 }, .nodes = true },
-                                  .precision = precision,
-                                  .halo = 1 + margin,
-                                  .ghost_cells = margin,
-                                  .boxes = boxes,
-                                  .align = 64,
-                                  .device = device,
-                                  .work_group = { 48, 1, 1 } };
-    OK(bn_domain_create(ctx, &desc, &domain));
-    ck_assert_uint_eq(bn_domain_boxes(domain), (size_t)boxes);
-    ck_assert_uint_eq(bn_device_global_count(device), strcmp(devices, "all") == 0 ? 2 : 1);
-    for (int i = 0; i < FIELDS; i++)
-        OK(bn_field_create(domain, &(bn_field_desc){ .name = names[i], .type = i == BITS ? BN_T_U8 : BN_T_REAL },
-                           &f[i]));
-    OK(bn_field_set(f[B], x, POINTS));
-    const bn_linear_desc system = system_of(bits);
-    const bn_cg_target target = target_of(precision);
-    OK(bn_linear_create(domain, &system,
-                        &(bn_linear_work){ .bits = f[BITS], .r = f[R], .p = f[P], .q = f[Q], .z = f[Z] }, &linear));
-    OK(bn_linear_solve(linear, f[X], f[B], &target));
-    OK(bn_linear_report(linear, report));
-    exchanges = bn_device_counts(device).exchanges;
-    OK(bn_field_get(f[X], x, POINTS));
-    OK(bn_domain_check_canaries(domain));
-    bn_linear_destroy(&linear);
-    for (int i = 0; i < FIELDS; i++)
-        bn_field_destroy(&f[i]);
-    bn_domain_destroy(&domain);
-    bn_device_close(&device);
-    free(bits);
-    return x;
-}
-
-/* Boxes with NaN in all halos that no launch has asked for; one margin after the other. */
-static void compare(const char *devices, int boxes, const int *margins, bn_precision precision)
-{
-    bn_cg_report whole, cut;
-    ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
-    double *one = reference_solution(precision, &whole);
-    double largest = 0;
+    const bn_linear_desc system = { .name = "the test's system",
+                                    .stencil = { NX, NY, 0, 1, 1.5, bits, NULL },
+                                    .method = BN_LINEAR_MULTIGRID };
+    const answer whole = solve_by_reference(&system, b, precision, &target);
     for (int at = 0; at < POINTS; at++)
-        largest = fmax(largest, fabs(one[at]));
+        largest = fmax(largest, fabs(whole.x[at]));
     ck_assert_msg(largest > 100 && largest < 1e6, "a solution of size %g", largest); /* of order b NY^2 / 8 */
-    ck_assert_msg(whole.iterations >= 3 && whole.iterations < 20, "%u cycles", whole.iterations);
-    unsigned long long rounds[2] = { 0 };
-    for (int m = 0; m < 2 && margins[m] >= 0; m++) {
-        double *several = solve(devices, boxes, margins[m], precision, &cut);
-        rounds[m] = exchanges;
-        ck_assert_msg(memcmp(one, several, POINTS * sizeof *one) == 0, "%d boxes: other bits", boxes);
-        ck_assert_msg(whole.state == cut.state && whole.iterations == cut.iterations && whole.residual == cut.residual,
-                      "%d boxes: %u and %u cycles, residuals %g and %g", boxes, whole.iterations, cut.iterations,
-                      whole.residual, cut.residual);
-        free(several);
-    }
-    /* With room for margins there are fewer messages, by a third on two levels. */
-    ck_assert_msg(rounds[1] == 0 || 3 * rounds[0] < 2 * rounds[1], "%llu rounds of messages, %llu without margins",
-                  rounds[0], rounds[1]);
-    free(one);
+    ck_assert_msg(whole.report.iterations >= 3 && whole.report.iterations < 20, "%u cycles", whole.report.iterations);
+    const answer cut = solve_on_device(&system, b,
+                                       (bn_domain_desc){ .precision = precision,
+                                                         .halo = 1 + margin,
+                                                         .ghost_cells = margin,
+                                                         .boxes = boxes,
+                                                         .align = 64,
+                                                         .device = device,
+                                                         .work_group = { 48, 1, 1 } },
+                                       &target);
+    ck_assert_msg(memcmp(whole.x, cut.x, POINTS * sizeof *cut.x) == 0, "%d boxes: other bits", boxes);
+    ck_assert_msg(whole.report.state == cut.report.state && whole.report.iterations == cut.report.iterations &&
+                      whole.report.residual == cut.report.residual,
+                  "%d boxes: %u and %u cycles, residuals %g and %g", boxes, whole.report.iterations,
+                  cut.report.iterations, whole.report.residual, cut.report.residual);
+    free(whole.x);
+    free(cut.x);
+    free(b);
+    free(bits);
+    bn_device_close(&device);
     bn_context_destroy(&ctx);
 }
 
-static const int margin[2] = { BN_MULTIGRID_GHOST_CELLS, -1 }, with_and_without[2] = { BN_MULTIGRID_GHOST_CELLS, 0 };
+TEST(four_boxes_of_one_device)
+{
+    if (long_tests())
+        compare("auto", 4, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE);
+}
 
-START_TEST(four_boxes_of_one_device) { compare("auto", 4, margin, BN_SINGLE); }
-END_TEST
-
-START_TEST(two_devices_with_margins_and_without)
+TEST(two_boxes_of_two_devices)
 {
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
-    compare("all", 2, with_and_without, BN_DOUBLE);
+    compare("all", 2, BN_MULTIGRID_GHOST_CELLS, BN_DOUBLE);
 }
-END_TEST
 
-START_TEST(four_boxes_of_two_devices) /* two by two: corners */
+TEST(boxes_without_ghost_cells_are_solved_whole)
+{
+    if (!long_tests())
+        return;
+    ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
+    compare("all", 2, 0, BN_DOUBLE);
+}
+
+TEST(four_boxes_of_two_devices) /* two by two: corners */
 {
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
-    compare("all", 4, margin, BN_SINGLE);
+    compare("all", 4, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE);
 }
-END_TEST
 
-START_TEST(three_boxes_of_two_devices)
+TEST(three_boxes_of_two_devices)
 {
+    if (!long_tests())
+        return;
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
-    compare("all", 3, margin, BN_SINGLE);
-}
-END_TEST
-
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, two_devices_with_margins_and_without);
-    tcase_add_test(tests, four_boxes_of_two_devices);
-    if (long_tests()) {
-        tcase_add_test(tests, four_boxes_of_one_device);
-        tcase_add_test(tests, three_boxes_of_two_devices);
-    }
+    compare("all", 3, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE);
 }
 
-int main(void) { return bn_test_main("multigrid_boxes", add); }
+int main(void) { return bn_test_main("multigrid_boxes", NULL, NULL); }

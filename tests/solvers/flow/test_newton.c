@@ -11,7 +11,7 @@ static const char cavity_case[] =
     "[solver]\nsteady = \"newton\"\nsteady_tolerance = 1e-10\n[stop]\nsteps = 100\n";
 
 /* Newton's method on the same equations, programmed apart from this one (test_flow_properties.c): nine digits. */
-START_TEST(cavity_is_the_steady_state_of_the_scheme)
+TEST(cavity_is_the_steady_state_of_the_scheme)
 {
     static const struct {
         const char *wall, *convection;
@@ -20,8 +20,7 @@ START_TEST(cavity_is_the_steady_state_of_the_scheme)
         { "solver.wall_vorticity=thom", "solver.convection=central", -0.100435799, -0.204173693, -0.238380125 },
         { NULL, "solver.convection=conservative", -0.102773860, -0.209851290, -0.250340670 },
     };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     for (size_t w = 0; w < sizeof known / sizeof *known; w++) {
         run r = RUN(cavity_case, NULL, known[w].convection, known[w].wall);
         run d = RUN(cavity_case, device, known[w].convection, known[w].wall);
@@ -34,9 +33,7 @@ START_TEST(cavity_is_the_steady_state_of_the_scheme)
         end_run(&d);
         end_run(&r);
     }
-    bn_device_close(&device);
 }
-END_TEST
 
 /* A warm body in a channel of slip and moving walls, off its middle, with buoyancy; and a channel without a body, whose
  * systems are solved directly, convection upwind. */
@@ -73,10 +70,9 @@ static void check_marched(const char *text)
 
 /* The cavity on 33 nodes from 17: device and reference go the same way, to the same state in fewer steps. A body, heat
  * and an outflow: what is given stays given. */
-START_TEST(coarser_grids_come_first)
+TEST(coarser_grids_come_first)
 {
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run alone = RUN(cavity_case, NULL, NULL), r = RUN(cavity_case, NULL, "solver.coarse_grids=1"),
         d = RUN(cavity_case, device, "solver.coarse_grids=1");
     near(result(&r, "psi_min"), -0.102773860, 6e-10, "psi_min of the scheme");
@@ -85,7 +81,6 @@ START_TEST(coarser_grids_come_first)
     end_run(&d);
     end_run(&r);
     end_run(&alone);
-    bn_device_close(&device);
     run fine = RUN(body_case, NULL, "solver.steady_tolerance=1e-10", "solver.steady=newton"),
         both = RUN(body_case, NULL, "solver.steady_tolerance=1e-10", "solver.steady=newton", "solver.coarse_grids=1");
     ck_assert_uint_lt(bn_sim_now(both.sim).step, bn_sim_now(fine.sim).step);
@@ -94,14 +89,12 @@ START_TEST(coarser_grids_come_first)
     end_run(&both);
     end_run(&fine);
 }
-END_TEST
 
-START_TEST(streams_are_those_that_marching_approaches)
+TEST(streams_are_those_that_marching_approaches)
 {
     check_marched(channel_case);
     check_marched(body_case);
 }
-END_TEST
 
 /* The least psi at a node. */
 static double least_psi(const run *r)
@@ -116,11 +109,10 @@ static double least_psi(const run *r)
 
 /* Re 10000 on 33 nodes: the same equations in a program of its own, by elimination with pivots exchanged. In a channel
  * with an outflow, twice as long as high or as high as long, GMRES finds the same state. */
-START_TEST(elimination_finds_the_steady_state)
+TEST(elimination_finds_the_steady_state)
 {
     const char *const sizes[] = { "grid.nodes=[33,17]", "grid.nodes=[17,21]" };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run r = RUN(cavity_case, NULL, "fluid.viscosity=1e-4", "solver.newton_solver=direct"),
         d = RUN(cavity_case, device, "fluid.viscosity=1e-4", "solver.newton_solver=direct");
     ck_assert(bn_sim_now(r.sim).converged);
@@ -128,7 +120,6 @@ START_TEST(elimination_finds_the_steady_state)
     ck_assert_msg(difference(&d, &r, "psi") == 0 && difference(&d, &r, "omega") == 0, "the device has other bits");
     end_run(&d);
     end_run(&r);
-    bn_device_close(&device);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         run gmres = RUN(channel_case, NULL, sizes[i], "solver.steady_tolerance=1e-10", "solver.steady=newton"),
             direct = RUN(channel_case, NULL, sizes[i], "solver.steady_tolerance=1e-10", "solver.steady=newton",
@@ -139,11 +130,10 @@ START_TEST(elimination_finds_the_steady_state)
         end_run(&gmres);
     }
 }
-END_TEST
 
 /* Linear solves as good as the square of what the step before gained (Eisenstat and Walker 1996, choice 2): order 2 but
  * for the share 0.9. */
-START_TEST(residual_falls_in_second_order)
+TEST(residual_falls_in_second_order)
 {
     bn_case *c;
     bn_sim *sim;
@@ -164,12 +154,11 @@ START_TEST(residual_falls_in_second_order)
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
 }
-END_TEST
 
 /* Ra 1e6 on 65 nodes: errors of the scheme, 0.6 % of the Nusselt number, 1.3 % of the largest u, 3.4 % of the largest
  * v.
  */
-START_TEST(natural_convection_is_the_published_one)
+TEST(natural_convection_is_the_published_one)
 {
     static const char text[] =
         "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [65, 65]\n[fluid]\nviscosity = 0.71\n"
@@ -186,10 +175,9 @@ START_TEST(natural_convection_is_the_published_one)
     near(result(&r, "nusselt_left") / result(&r, "nusselt_right"), 1, 1e-10, "in and out, symmetric about the centre");
     end_run(&r);
 }
-END_TEST
 
 /* psi_min of the scheme on 129 nodes at Re 1000, by Newton's method programmed apart from this one. */
-START_TEST(cavity_at_re_1000)
+TEST(cavity_at_re_1000)
 {
     if (!long_tests())
         return;
@@ -197,9 +185,8 @@ START_TEST(cavity_at_re_1000)
     near(result(&r, "psi_min"), -0.118011, 6e-7, "psi_min of the scheme");
     end_run(&r);
 }
-END_TEST
 
-START_TEST(what_has_no_steady_state_or_no_end_is_refused)
+TEST(what_has_no_steady_state_or_no_end_is_refused)
 {
     static const char head[] = "[case]\nsolver = \"flow\"\n[solver]\nsteady = \"newton\"\n";
     static const struct {
@@ -225,19 +212,5 @@ START_TEST(what_has_no_steady_state_or_no_end_is_refused)
     rejected_case("[case]\nsolver = \"flow\"\n[solver]\nkrylov_vectors = 50\n", BN_CASE,
                   "belongs to steady = \"newton\"");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, cavity_is_the_steady_state_of_the_scheme);
-    tcase_add_test(tests, coarser_grids_come_first);
-    tcase_add_test(tests, streams_are_those_that_marching_approaches);
-    tcase_add_test(tests, elimination_finds_the_steady_state);
-    tcase_add_test(tests, residual_falls_in_second_order);
-    tcase_add_test(tests, natural_convection_is_the_published_one);
-    tcase_add_test(tests, cavity_at_re_1000);
-    tcase_add_test(tests, what_has_no_steady_state_or_no_end_is_refused);
-}
-
-int main(void) { return bn_test_main("newton", add); }
+int main(void) { return bn_test_main("newton", open_context, close_context); }

@@ -1,5 +1,5 @@
 /* test_selftest_kernels.c: flow's self-test cases launch every kernel of its linear solvers (kernels/cg.cl,
- * multigrid.cl, spectral.cl), in one box or in several. */
+ * multigrid.cl, spectral.cl). */
 #include "support_case.h"
 
 #include "api/embedded_files.h"
@@ -23,12 +23,12 @@ static bool was_launched(const char *kernel)
     return false;
 }
 
-static void run_selftests(bn_device *device, int boxes)
+static void run_selftests(bn_device *device)
 {
     for (const bn_embedded *f = bn_embedded_files; f->name; f++) {
         if (!bn_selftest_is_of(f->name, "flow"))
             continue;
-        run r = run_boxes(f->text, device, boxes, (const char *const[]){ NULL });
+        run r = RUN(f->text, device, NULL);
         bn_profile_row rows[MOST];
         const size_t count = bn_domain_profile(bn_sim_domain(r.sim), rows, MOST);
         for (size_t i = 0; i < count && i < MOST; i++)
@@ -38,8 +38,8 @@ static void run_selftests(bn_device *device, int boxes)
     }
 }
 
-/* The kernels of a file that were not launched, each with a blank before it. mg_restrict... and mg_dense run in every
- * cycle, but on domains of the coarser grids, whose profile is not that of the simulation. */
+/* The kernels of a file that were not launched, each with a blank before it. mg_dense runs in every cycle, but on the
+ * domain of the coarsest grid, whose profile is not that of the simulation. */
 static void find_missing(const char *file, char *missing, size_t room)
 {
     const bn_embedded *k = bn_embedded_kernels;
@@ -50,33 +50,21 @@ static void find_missing(const char *file, char *missing, size_t room)
         char name[NAME];
         ck_assert_int_eq(sscanf(at, "\nkernel void %63[a-z0-9_]", name), 1);
         const size_t used = strlen(missing);
-        if (!was_launched(name) && strncmp(name, "mg_restrict", strlen("mg_restrict")) != 0 &&
-            strcmp(name, "mg_dense") != 0)
+        if (!was_launched(name) && strcmp(name, "mg_dense") != 0)
             snprintf(missing + used, room - used, " %s", name);
     }
 }
 
-START_TEST(linear_solvers_launch_every_kernel)
+TEST(linear_solvers_launch_every_kernel)
 {
     char missing[512] = "";
-    bn_device *device;
-    if (!long_tests()) /* compiles all self-test cases for two cuts */
+    if (!long_tests()) /* compiles all self-test cases */
         return;
-    OK(bn_device_open(ctx, "auto", false, &device));
-    run_selftests(device, 1);
-    run_selftests(device, 7);
+    run_selftests(opened_device());
     find_missing("kernels/cg.cl", missing, sizeof missing);
     find_missing("kernels/multigrid.cl", missing, sizeof missing);
     find_missing("kernels/spectral.cl", missing, sizeof missing);
     ck_assert_msg(missing[0] == '\0', "the self-test cases of flow never launch%s", missing);
-    bn_device_close(&device);
-}
-END_TEST
-
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, linear_solvers_launch_every_kernel);
 }
 
-int main(void) { return bn_test_main("selftest_kernels", add); }
+int main(void) { return bn_test_main("selftest_kernels", open_context, close_context); }

@@ -13,14 +13,13 @@ static const char cavity_case[] =
     "steps = 100\n";
 
 /* Botella and Peyret (1998); `even`: what 129 x 129 nodes of equal spacings give (docs/flow.md). */
-START_TEST(cavity_is_nearer_than_on_four_times_the_nodes)
+TEST(cavity_is_nearer_than_on_four_times_the_nodes)
 {
     static const struct {
         const char *name;
         double published, even;
     } known[] = { { "psi_min", -0.1189366, -0.11801 }, { "v_min", -0.5270771, -0.52099 } };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run r = RUN(cavity_case, device, NULL);
     ck_assert(bn_sim_now(r.sim).converged);
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
@@ -33,20 +32,17 @@ START_TEST(cavity_is_nearer_than_on_four_times_the_nodes)
     near(result(&r, "psi_min_x"), 0.5308, 0.001, "psi_min_x");
     near(result(&r, "psi_min_y"), 0.5652, 0.001, "psi_min_y");
     end_run(&r);
-    bn_device_close(&device);
 }
-END_TEST
 
 /* Natural convection at Ra 1e6: data/published/flow-natural-convection.csv. */
-START_TEST(convection_is_that_of_the_tables)
+TEST(convection_is_that_of_the_tables)
 {
     static const char text[] =
         "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [49, 49]\nstretch = [2, 1.5]\n[fluid]\n"
         "viscosity = 0.71\ndiffusivity = 1\nbuoyancy = 710000\n[boundary.left]\nheat = \"given\"\ntemperature = 1\n"
         "[boundary.right]\nheat = \"given\"\ntemperature = 0\n[boundary.top]\nspeed = 0\n[initial]\ntemperature = 0.5\n"
         "[solver]\nsteady = \"newton\"\nsteady_tolerance = 1e-6\n[stop]\nsteps = 100\n";
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run r = RUN(text, device, NULL);
     ck_assert(bn_sim_now(r.sim).converged);
     near(result(&r, "nusselt_mean"), 8.8252, 0.02 * 8.8252, "nusselt_mean");
@@ -55,15 +51,13 @@ START_TEST(convection_is_that_of_the_tables)
     near(result(&r, "v_max"), 220.565, 0.02 * 220.565, "v_max");
     near(result(&r, "v_max_x"), 0.0378, 0.001, "v_max_x");
     end_run(&r);
-    bn_device_close(&device);
 }
-END_TEST
 
 static const char box_case[] =
     "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [24, 19]\nsize = [2, 1]\nstretch = [1.5, 2]\n"
     "[fluid]\nviscosity = 0.01\ndiffusivity = 0.02\n[boundary.top]\nspeed = 0\n[time]\ndt = 0.5\n";
 
-START_TEST(conduction_between_two_walls_is_exact)
+TEST(conduction_between_two_walls_is_exact)
 {
     run r = RUN(box_case, NULL, "boundary.left.heat=given", "boundary.left.temperature=3", "boundary.right.heat=given",
                 "boundary.right.temperature=1", "stop.steps=3000", "solver.steady_tolerance=1e-12");
@@ -79,9 +73,8 @@ START_TEST(conduction_between_two_walls_is_exact)
     free(T);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(heat_of_an_insulated_box_is_kept)
+TEST(heat_of_an_insulated_box_is_kept)
 {
     double mean[2];
     for (int k = 0; k < 2; k++) {
@@ -93,10 +86,9 @@ START_TEST(heat_of_an_insulated_box_is_kept)
     near(mean[1], mean[0], 1e-11, "temperature_mean");
     near(mean[0], 2, 1e-9, "temperature_mean");
 }
-END_TEST
 
 /* A channel with an outflow, whose psi is solved for by iterations beside the direct vorticity. */
-START_TEST(both_ways_lead_to_one_steady_state)
+TEST(both_ways_lead_to_one_steady_state)
 {
     static const char channel[] =
         "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [25, 17]\nsize = [2, 1]\nstretch = [1, "
@@ -109,8 +101,7 @@ START_TEST(both_ways_lead_to_one_steady_state)
         { "solver.steady_tolerance=1e-10", "solver.steady=newton" },
         { "solver.steady_tolerance=1e-10", "solver.steady=newton", "solver.newton_solver=direct" },
     };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run march = RUN(channel, device, ways[0][0], ways[0][1]);
     ck_assert(bn_sim_now(march.sim).converged);
     for (int k = 1; k < 3; k++) {
@@ -124,9 +115,7 @@ START_TEST(both_ways_lead_to_one_steady_state)
         end_run(&own);
     }
     end_run(&march);
-    bn_device_close(&device);
 }
-END_TEST
 
 static void refused(const char *more, const char *why)
 {
@@ -135,23 +124,11 @@ static void refused(const char *more, const char *why)
     rejected_case(text, BN_CASE, why);
 }
 
-START_TEST(what_needs_equal_spacings_is_refused)
+TEST(what_needs_equal_spacings_is_refused)
 {
     refused("[solver]\nconvection = \"upwind\"\n", "upwind differences are for equal spacings");
     refused("[solver]\npoisson = \"multigrid\"\n", "multigrid is for equal spacings");
     refused("[obstacle]\nshape = \"ellipse\"\n", "obstacles are for equal spacings");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, cavity_is_nearer_than_on_four_times_the_nodes);
-    tcase_add_test(tests, convection_is_that_of_the_tables);
-    tcase_add_test(tests, conduction_between_two_walls_is_exact);
-    tcase_add_test(tests, heat_of_an_insulated_box_is_kept);
-    tcase_add_test(tests, both_ways_lead_to_one_steady_state);
-    tcase_add_test(tests, what_needs_equal_spacings_is_refused);
-}
-
-int main(void) { return bn_test_main("stretched", add); }
+int main(void) { return bn_test_main("stretched", open_context, close_context); }

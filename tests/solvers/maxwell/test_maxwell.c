@@ -35,7 +35,7 @@ static void check_dispersion(int cells, const char *courant, double n)
     end_run(&r);
 }
 
-START_TEST(waves_have_the_grids_own_length_whatever_the_time_step)
+TEST(waves_have_the_grids_own_length_whatever_the_time_step)
 {
     check_dispersion(10, "solver.courant=0.99", 1);
     check_dispersion(20, "solver.courant=0.99", 1);
@@ -43,7 +43,6 @@ START_TEST(waves_have_the_grids_own_length_whatever_the_time_step)
     check_dispersion(20, "solver.courant=0.99", 1.5);
     check_dispersion(40, "solver.courant=0.99", 1);
 }
-END_TEST
 
 /* --- slabs in vacuum --- */
 
@@ -59,7 +58,7 @@ static run slab(double n, double k, double thickness, double h, const char *more
     return RUN(text, NULL, "solver.watch_every=20", more);
 }
 
-START_TEST(slabs_reflect_as_the_transfer_matrix_says)
+TEST(slabs_reflect_as_the_transfer_matrix_says)
 {
     static const struct {
         double n, k, thickness, R, T, tolerance;
@@ -75,9 +74,8 @@ START_TEST(slabs_reflect_as_the_transfer_matrix_says)
         end_run(&r);
     }
 }
-END_TEST
 
-START_TEST(slabs_converge_in_second_order)
+TEST(slabs_converge_in_second_order)
 {
     static const double expected[3] = { 0.143248, 0.146795, 0.147648 };
     double error[3];
@@ -90,10 +88,9 @@ START_TEST(slabs_converge_in_second_order)
     near(error[0] / error[1], 4, 0.25, "second order");
     near(error[1] / error[2], 4, 0.1, "second order");
 }
-END_TEST
 
 /* The layers' own solution is the fixed point of the iteration: starting there, nothing moves. */
-START_TEST(layers_as_a_start_are_the_solution)
+TEST(layers_as_a_start_are_the_solution)
 {
     char text[1024];
     snprintf(text, sizeof text, slab_case, 184, 10e-9, 3.5, 0.1, 300e-9);
@@ -105,9 +102,8 @@ START_TEST(layers_as_a_start_are_the_solution)
     end_run(&dark);
     end_run(&lit);
 }
-END_TEST
 
-START_TEST(oblique_light_reflects_as_fresnel_and_airy_say)
+TEST(oblique_light_reflects_as_fresnel_and_airy_say)
 {
     static const struct {
         const char *angle, *polarisation;
@@ -126,7 +122,6 @@ START_TEST(oblique_light_reflects_as_fresnel_and_airy_say)
         end_run(&r);
     }
 }
-END_TEST
 
 /* --- stacks --- */
 
@@ -139,7 +134,7 @@ static const char cell_case[] =
     "[[layer]]\nmaterial = \"front\"\nthickness = 400e-9\n[[layer]]\nmaterial = \"absorber\"\nthickness = 300e-9\n"
     "[[layer]]\nmaterial = \"back\"\nthickness = 100e-9\n[solver]\nstart = \"layers\"\nepsilon = 1e-10\n";
 
-START_TEST(a_cell_of_given_constants_absorbs_as_the_transfer_matrix_says)
+TEST(a_cell_of_given_constants_absorbs_as_the_transfer_matrix_says)
 {
     static const struct {
         double wavelength, tco[2], absorber[2], ag[2], R, A[4];
@@ -170,7 +165,6 @@ START_TEST(a_cell_of_given_constants_absorbs_as_the_transfer_matrix_says)
         end_run(&r);
     }
 }
-END_TEST
 
 static const char stack_case[] =
     "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 600]\nspacing = 2.5e-9\n"
@@ -183,7 +177,7 @@ static const char stack_case[] =
     "[solver]\nstart = \"layers\"\nepsilon = 1e-9\n";
 
 /* A sweep of wavelengths in one run against data/published/maxwell-stack.csv. */
-START_TEST(a_sweep_gives_the_spectrum_of_the_stack)
+TEST(a_sweep_gives_the_spectrum_of_the_stack)
 {
     run r = RUN(stack_case, NULL, "solver.watch_every=20");
     size_t count, rows;
@@ -213,12 +207,11 @@ START_TEST(a_sweep_gives_the_spectrum_of_the_stack)
     ck_assert_uint_eq(row, 9);
     end_run(&r);
 }
-END_TEST
 
 /* --- absorbing layers --- */
 
 /* The numbers have four digits. */
-START_TEST(absorbing_layers_reflect_as_computed_for_the_grid)
+TEST(absorbing_layers_reflect_as_computed_for_the_grid)
 {
     FILE *f = fopen("data/published/maxwell-pml.csv", "r");
     ck_assert_ptr_nonnull(f);
@@ -245,7 +238,6 @@ START_TEST(absorbing_layers_reflect_as_computed_for_the_grid)
     fclose(f);
     ck_assert_int_ge(compared, 150);
 }
-END_TEST
 
 /* --- spheres --- */
 
@@ -265,10 +257,9 @@ static run sphere(bn_device *device, double x, double n, double k, int ppw, int 
     return RUN(text, device, "case.seed=1");
 }
 
-START_TEST(spheres_scatter_as_mie_says)
+TEST(spheres_scatter_as_mie_says)
 {
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run r = sphere(device, 3, 1.5, 0, 20, 48);
     near(result(&r, "q_sca") / 3.41805617, 1, 0.008, "Mie");
     near(result(&r, "q_ext") / 3.41805617, 1, 0.01, "Mie, by the optical theorem");
@@ -288,9 +279,7 @@ START_TEST(spheres_scatter_as_mie_says)
         near(result(&r, "q_abs") / 0.25895, 1, 0.25, "Mie, a metal in steps");
         end_run(&r);
     }
-    bn_device_close(&device);
 }
-END_TEST
 
 /* --- symmetry, sweeps, layouts, acceleration --- */
 
@@ -300,7 +289,7 @@ static const char block_case[] =
     "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [40e-9, 40e-9, 300e-9]\nto = [120e-9, 120e-9, 360e-9]\n"
     "[[material]]\nname = \"absorber\"\nn = 3\nk = 0.2\n[solver]\nepsilon = 1e-6\n";
 
-START_TEST(polarisations_are_equal_on_a_square)
+TEST(polarisations_are_equal_on_a_square)
 {
     run x = RUN(block_case, NULL, "light.polarisation=0"),
         y = RUN(block_case, NULL, "light.polarisation=1.5707963267948966");
@@ -311,9 +300,8 @@ START_TEST(polarisations_are_equal_on_a_square)
     end_run(&x);
     end_run(&y);
 }
-END_TEST
 
-START_TEST(two_tiles_are_one_twice)
+TEST(two_tiles_are_one_twice)
 {
     char text[2048];
     snprintf(text, sizeof text,
@@ -325,15 +313,13 @@ START_TEST(two_tiles_are_one_twice)
     end_run(&one);
     end_run(&two);
 }
-END_TEST
 
 /* The study of layouts computes the same iteration from coefficients in every cell: by its reference the solver's
  * fields but for rounding, on a device its reference's bits. */
-START_TEST(layouts_of_the_published_study_give_the_same_fields)
+TEST(layouts_of_the_published_study_give_the_same_fields)
 {
     static const char *const layouts[] = { "solver.layout=soa", "solver.layout=aos" };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run compact = RUN(block_case, NULL, "stop.steps=150");
     size_t count;
     double *e = field(&compact, "E", &count), largest = 0;
@@ -356,15 +342,12 @@ START_TEST(layouts_of_the_published_study_give_the_same_fields)
     }
     free(e);
     end_run(&compact);
-    bn_device_close(&device);
 }
-END_TEST
 
-START_TEST(sweeps_of_all_kinds_give_the_same_bits)
+TEST(sweeps_of_all_kinds_give_the_same_bits)
 {
     static const char *const sweeps[] = { "solver.sweep=two-pass", "solver.sweep=rows", "solver.sweep=fused" };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     run reference = RUN(block_case, NULL, "stop.steps=45");
     size_t count;
     double *e = field(&reference, "E", &count);
@@ -377,11 +360,9 @@ START_TEST(sweeps_of_all_kinds_give_the_same_bits)
     }
     free(e);
     end_run(&reference);
-    bn_device_close(&device);
 }
-END_TEST
 
-START_TEST(acceleration_finds_the_same_field_in_fewer_steps)
+TEST(acceleration_finds_the_same_field_in_fewer_steps)
 {
     const char *wait = "solver.epsilon=1e-7";
     run plain = RUN(block_case, NULL, wait, "solver.accelerate=none"),
@@ -393,89 +374,42 @@ START_TEST(acceleration_finds_the_same_field_in_fewer_steps)
     end_run(&plain);
     end_run(&fast);
 }
-END_TEST
 
 /* --- failures --- */
 
-/* Runs a case that must fail with `status` and with `words` in the message. */
-static void must_fail(const char *text, const char *const *overrides, bn_status status, const char *words)
+TEST(contradictions_are_rejected)
 {
-    bn_case *c = NULL;
-    bn_sim *sim = NULL;
-    size_t count = 0;
-    while (overrides[count])
-        count++;
-    bn_status st = bn_case_parse(ctx, "test.toml", text, overrides, count, &c);
-    if (st == BN_OK)
-        st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = NULL }, &sim);
-    while (st == BN_OK && !bn_sim_done(sim))
-        st = bn_sim_step(sim);
-    ck_assert_msg(st == status, "status %d instead of %d for: %s", (int)st, (int)status, words);
-    ck_assert_msg(strstr(bn_error_text(ctx), words), "\"%s\" does not say \"%s\"", bn_error_text(ctx), words);
-    bn_error_clear(ctx);
-    bn_sim_destroy(&sim);
-    bn_case_destroy(&c);
+    REJECTED(block_case, BN_CASE, "is known from 300 to 1200 nm", "light.wavelength=2e-6");
+    REJECTED(block_case, BN_CASE, "cells a wavelength in absorber", "grid.spacing=40e-9");
+    REJECTED(block_case, BN_CASE, "reaches into the absorbing layer", "pml.cells=20");
+    REJECTED(block_case, BN_CASE, "bottom, or the cell before it", "pml.cells=15", "light.source=volume");
+    REJECTED(block_case, BN_CASE, "the layer lies below the grid: its upper face is at z = -",
+             "layer=[{material='absorber',thickness=9e-6},{material='absorber',thickness=1e-7}]");
+    REJECTED(block_case, BN_CASE, "no room between the absorbing layers", "grid.cells=[8,8,20]");
+    REJECTED(block_case, BN_CASE, "unknown material", "structure.below=unobtainium");
+    REJECTED(block_case, BN_CASE, "without loss", "structure.above=absorber");
+    REJECTED(block_case, BN_CASE, "plane wave", "boundary.sides=absorbing");
+    REJECTED(block_case, BN_CASE, "normal incidence", "solver.start=layers", "light.incidence=0.2");
+    REJECTED(block_case, BN_CASE, "normal incidence", "case.solver=maxwell_layouts", "light.incidence=0.2");
+    REJECTED(block_case, BN_CASE, "bench --suite seed-001", "solver.form=soa");
+    REJECTED(block_case, BN_CASE, "is gone", "exchange.read=folder");
+    REJECTED(block_case, BN_CASE, "needs the last one", "light.count=3");
+    REJECTED(block_case, BN_CASE, "can't lie in a metal", "structure.below=Ag-Johnson1972", "structure.top=260e-9");
+    REJECTED("[case]\nsolver = \"maxwell\"\n[[material]]\nname = \"m\"\ntable = \"nowhere.csv\"\n", BN_CASE,
+             "there is no file nowhere.csv", "case.seed=1");
+    REJECTED("[case]\nsolver = \"maxwell\"\n[[layer]]\nmaterial = \"m\"\n", BN_CASE, "unknown material m",
+             "case.seed=1");
 }
-
-#define MUST_FAIL(text, status, words, ...) \
-    must_fail((text), (const char *const[]){ __VA_ARGS__, NULL }, (status), (words))
-
-START_TEST(contradictions_are_rejected)
-{
-    MUST_FAIL(block_case, BN_CASE, "is known from 300 to 1200 nm", "light.wavelength=2e-6");
-    MUST_FAIL(block_case, BN_CASE, "cells a wavelength in absorber", "grid.spacing=40e-9");
-    MUST_FAIL(block_case, BN_CASE, "reaches into the absorbing layer", "pml.cells=20");
-    MUST_FAIL(block_case, BN_CASE, "bottom, or the cell before it", "pml.cells=15", "light.source=volume");
-    MUST_FAIL(block_case, BN_CASE, "the layer lies below the grid: its upper face is at z = -",
-              "layer=[{material='absorber',thickness=9e-6},{material='absorber',thickness=1e-7}]");
-    MUST_FAIL(block_case, BN_CASE, "no room between the absorbing layers", "grid.cells=[8,8,20]");
-    MUST_FAIL(block_case, BN_CASE, "unknown material", "structure.below=unobtainium");
-    MUST_FAIL(block_case, BN_CASE, "without loss", "structure.above=absorber");
-    MUST_FAIL(block_case, BN_CASE, "plane wave", "boundary.sides=absorbing");
-    MUST_FAIL(block_case, BN_CASE, "normal incidence", "solver.start=layers", "light.incidence=0.2");
-    MUST_FAIL(block_case, BN_CASE, "normal incidence", "case.solver=maxwell_layouts", "light.incidence=0.2");
-    MUST_FAIL(block_case, BN_CASE, "bench --suite seed-001", "solver.form=soa");
-    MUST_FAIL(block_case, BN_CASE, "is gone", "exchange.read=folder");
-    MUST_FAIL(block_case, BN_CASE, "needs the last one", "light.count=3");
-    MUST_FAIL(block_case, BN_CASE, "can't lie in a metal", "structure.below=Ag-Johnson1972", "structure.top=260e-9");
-    MUST_FAIL("[case]\nsolver = \"maxwell\"\n[[material]]\nname = \"m\"\ntable = \"nowhere.csv\"\n", BN_CASE,
-              "there is no file nowhere.csv", "case.seed=1");
-    MUST_FAIL("[case]\nsolver = \"maxwell\"\n[[layer]]\nmaterial = \"m\"\n", BN_CASE, "unknown material m",
-              "case.seed=1");
-}
-END_TEST
 
 /* A permittivity between 0 and 1 breaks the stability limit of the time step. */
-START_TEST(divergence_is_reported_with_its_place)
+TEST(divergence_is_reported_with_its_place)
 {
-    MUST_FAIL("[case]\nsolver = \"maxwell\"\n[grid]\ncells = [6, 6, 60]\n[[material]]\nname = \"thin\"\nn = 0.2\n"
-              "[[box]]\nmaterial = \"thin\"\nfrom = [0, 0, 4e-7]\nto = [1.2e-7, 1.2e-7, 6e-7]\n",
-              BN_DIVERGED, "the iteration diverges", "light.ramp=1");
-    MUST_FAIL("[case]\nsolver = \"maxwell\"\n[grid]\ncells = [6, 6, 60]\n[[material]]\nname = \"thin\"\nn = 0.2\n"
-              "[[box]]\nmaterial = \"thin\"\nfrom = [0, 0, 4e-7]\nto = [1.2e-7, 1.2e-7, 6e-7]\n",
-              BN_DIVERGED, "first in cell", "light.ramp=1");
-}
-END_TEST
-
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, waves_have_the_grids_own_length_whatever_the_time_step);
-    tcase_add_test(tests, slabs_reflect_as_the_transfer_matrix_says);
-    tcase_add_test(tests, slabs_converge_in_second_order);
-    tcase_add_test(tests, layers_as_a_start_are_the_solution);
-    tcase_add_test(tests, oblique_light_reflects_as_fresnel_and_airy_say);
-    tcase_add_test(tests, a_cell_of_given_constants_absorbs_as_the_transfer_matrix_says);
-    tcase_add_test(tests, a_sweep_gives_the_spectrum_of_the_stack);
-    tcase_add_test(tests, absorbing_layers_reflect_as_computed_for_the_grid);
-    tcase_add_test(tests, spheres_scatter_as_mie_says);
-    tcase_add_test(tests, polarisations_are_equal_on_a_square);
-    tcase_add_test(tests, two_tiles_are_one_twice);
-    tcase_add_test(tests, layouts_of_the_published_study_give_the_same_fields);
-    tcase_add_test(tests, sweeps_of_all_kinds_give_the_same_bits);
-    tcase_add_test(tests, acceleration_finds_the_same_field_in_fewer_steps);
-    tcase_add_test(tests, contradictions_are_rejected);
-    tcase_add_test(tests, divergence_is_reported_with_its_place);
+    REJECTED("[case]\nsolver = \"maxwell\"\n[grid]\ncells = [6, 6, 60]\n[[material]]\nname = \"thin\"\nn = 0.2\n"
+             "[[box]]\nmaterial = \"thin\"\nfrom = [0, 0, 4e-7]\nto = [1.2e-7, 1.2e-7, 6e-7]\n",
+             BN_DIVERGED, "the iteration diverges", "light.ramp=1");
+    REJECTED("[case]\nsolver = \"maxwell\"\n[grid]\ncells = [6, 6, 60]\n[[material]]\nname = \"thin\"\nn = 0.2\n"
+             "[[box]]\nmaterial = \"thin\"\nfrom = [0, 0, 4e-7]\nto = [1.2e-7, 1.2e-7, 6e-7]\n",
+             BN_DIVERGED, "first in cell", "light.ramp=1");
 }
 
-int main(void) { return bn_test_main("maxwell", add); }
+int main(void) { return bn_test_main("maxwell", open_context, close_context); }

@@ -420,11 +420,10 @@ static const setting blocks = { .n = { 6, 5, 30 },
                                             { VACUUM, { 0, 4, 10 }, { 2, 6, 15 }, 0 } },
                                 .more = "solver.courant=0.7" };
 
-START_TEST(oblique_light_solves_the_equations) { check(&blocks); }
-END_TEST
+TEST(oblique_light_solves_the_equations) { check(&blocks); }
 
 /* From the other side, borders where edges are, a metal wall in a dielectric. */
-START_TEST(oblique_light_on_a_wall_solves_the_equations)
+TEST(oblique_light_on_a_wall_solves_the_equations)
 {
     check(&(setting){ .n = { 1, 6, 26 },
                       .wavelength = 15,
@@ -442,9 +441,8 @@ START_TEST(oblique_light_on_a_wall_solves_the_equations)
                       .top = 8.5,
                       .bodies = { { ABSORBER, { -1, 1.5, 3.5 }, { 4, 3.6, 10.7 }, 0 } } });
 }
-END_TEST
 
-START_TEST(light_on_a_metal_solves_the_equations)
+TEST(light_on_a_metal_solves_the_equations)
 {
     check(
         &(setting){ .n = { 5, 6, 26 },
@@ -460,7 +458,6 @@ START_TEST(light_on_a_metal_solves_the_equations)
                     .top = 5.3,
                     .bodies = { { METAL, { 1, 1, 3 }, { 4, 3, 8 }, 0 }, { ABSORBER, { 3, 2, 5 }, { 7, 4, 10 }, 0 } } });
 }
-END_TEST
 
 /* What scatters fills all the room that absorbing layers leave: a cell less on each side. */
 static const setting sphere_and_block = { .n = { 17, 18, 19 },
@@ -478,10 +475,9 @@ static const setting sphere_and_block = { .n = { 17, 18, 19 },
                                           .bodies = { { ABSORBER, { 8.2, 8.1, 8.05 }, { 0 }, 3.1 },
                                                       { METAL, { 7.3, 8.6, 9.2 }, { 12.4, 13.4, 14.4 }, 0 } } };
 
-START_TEST(scattered_light_solves_the_equations) { check(&sphere_and_block); }
-END_TEST
+TEST(scattered_light_solves_the_equations) { check(&sphere_and_block); }
 
-START_TEST(layers_that_radiate_solve_the_equations)
+TEST(layers_that_radiate_solve_the_equations)
 {
     check(&(setting){ .n = { 5, 4, 30 },
                       .wavelength = 15,
@@ -497,7 +493,6 @@ START_TEST(layers_that_radiate_solve_the_equations)
                                   { METAL, { 1, 1, 11 }, { 3, 3, 14 }, 0 },
                                   { ABSORBER, { 2, 2, 13 }, { 4, 5, 16 }, 0 } } });
 }
-END_TEST
 
 /* The same with magnetic materials, a longer wave, and glass in both half spaces. */
 static void check_magnetic(setting s)
@@ -508,22 +503,8 @@ static void check_magnetic(setting s)
     check(&s);
 }
 
-START_TEST(oblique_light_solves_the_equations_of_magnetic_media) { check_magnetic(blocks); }
-END_TEST
+TEST(oblique_light_solves_the_equations_of_magnetic_media) { check_magnetic(blocks); }
 
-START_TEST(scattered_light_solves_the_equations_of_magnetic_media) { check_magnetic(sphere_and_block); }
-END_TEST
+TEST(scattered_light_solves_the_equations_of_magnetic_media) { check_magnetic(sphere_and_block); }
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, oblique_light_solves_the_equations);
-    tcase_add_test(tests, oblique_light_on_a_wall_solves_the_equations);
-    tcase_add_test(tests, light_on_a_metal_solves_the_equations);
-    tcase_add_test(tests, scattered_light_solves_the_equations);
-    tcase_add_test(tests, layers_that_radiate_solve_the_equations);
-    tcase_add_test(tests, oblique_light_solves_the_equations_of_magnetic_media);
-    tcase_add_test(tests, scattered_light_solves_the_equations_of_magnetic_media);
-}
-
-int main(void) { return bn_test_main("maxwell-equations", add); }
+int main(void) { return bn_test_main("maxwell-equations", open_context, close_context); }

@@ -137,49 +137,43 @@ static void check_gradients(const design *d, unsigned plane, int count, const ch
     free(gradient);
 }
 
-START_TEST(gradients_are_those_of_differences)
+TEST(gradients_are_those_of_differences)
 {
     static const char *const keys[] = { "structure.map=design" };
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     design d = make_design(layers, NX, NY, NZ, (const unsigned[3]){ 1, 0, 8 }, (const unsigned[3]){ 4, 2, 12 });
     check_gradients(&d, 9, QUANTITIES, keys, 1, device);
     end_design(&d);
-    bn_device_close(&device);
 }
-END_TEST
 
-START_TEST(gradients_of_oblique_light_go_the_other_way)
+TEST(gradients_of_oblique_light_go_the_other_way)
 {
     static const char *const keys[] = { "structure.map=design", "light.incidence=0.4", "light.azimuth=0.7" };
     design d = make_design(layers, NX, NY, NZ, (const unsigned[3]){ 1, 0, 8 }, (const unsigned[3]){ 4, 2, 12 });
     check_gradients(&d, 9, 2, keys, 3, NULL);
     end_design(&d);
 }
-END_TEST
 
 /* The absorber is the half space below, too: slopes of H lie beside it. */
-START_TEST(gradients_beside_magnetic_materials)
+TEST(gradients_beside_magnetic_materials)
 {
     static const char *const keys[] = { "structure.map=design", "material.2.mu=1.4", "material.2.mu_loss=0.1" };
     design d = make_design(layers, NX, NY, NZ, (const unsigned[3]){ 1, 0, 8 }, (const unsigned[3]){ 4, 2, 12 });
     check_gradients(&d, 9, 2, keys, 3, NULL);
     end_design(&d);
 }
-END_TEST
 
-START_TEST(gradients_of_scattered_light_have_the_total_field)
+TEST(gradients_of_scattered_light_have_the_total_field)
 {
     static const char *const keys[] = { "structure.map=design" };
     design d = make_design(block, 12, 12, 12, (const unsigned[3]){ 5, 4, 5 }, (const unsigned[3]){ 8, 7, 7 });
     check_gradients(&d, 5, 2, keys, 1, NULL);
     end_design(&d);
 }
-END_TEST
 
 /* The index of every cell, given once more: means are of the same numbers in another order, and rounding apart the
  * same. In the absorbing layers and above the source a map repeats what is there. */
-START_TEST(a_map_of_what_is_there_changes_nothing)
+TEST(a_map_of_what_is_there_changes_nothing)
 {
     static const char *const key = "structure.map=design";
     design d = make_design(layers, NX, NY, NZ, (const unsigned[3]){ 0, 0, 0 }, (const unsigned[3]){ 0, 0, 0 });
@@ -201,7 +195,6 @@ START_TEST(a_map_of_what_is_there_changes_nothing)
     free(index);
     end_design(&d);
 }
-END_TEST
 
 static void rejected(const design *d, size_t cell, double index, const char *why)
 {
@@ -218,7 +211,7 @@ static void rejected(const design *d, size_t cell, double index, const char *why
     d->map[cell] = was;
 }
 
-START_TEST(maps_and_slopes_that_cannot_be)
+TEST(maps_and_slopes_that_cannot_be)
 {
     design d = make_design(layers, NX, NY, NZ, (const unsigned[3]){ 1, 0, 8 }, (const unsigned[3]){ 4, 2, 12 });
     double slopes[6 * CELLS] = { 0 }, gradient[CELLS];
@@ -245,17 +238,5 @@ START_TEST(maps_and_slopes_that_cannot_be)
     end_run(&r);
     end_design(&d);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, gradients_are_those_of_differences);
-    tcase_add_test(tests, gradients_of_oblique_light_go_the_other_way);
-    tcase_add_test(tests, gradients_beside_magnetic_materials);
-    tcase_add_test(tests, gradients_of_scattered_light_have_the_total_field);
-    tcase_add_test(tests, a_map_of_what_is_there_changes_nothing);
-    tcase_add_test(tests, maps_and_slopes_that_cannot_be);
-}
-
-int main(void) { return bn_test_main("maxwell-gradient", add); }
+int main(void) { return bn_test_main("maxwell-gradient", open_context, close_context); }

@@ -34,7 +34,7 @@ static run solve_slab(const slab *s, double h)
 /* Airy's sums with the impedance Z = sqrt(mu / eps) of the slab over that of vacuum. Faces between cells are second
  * order in the spacing: the error falls by 4 (3.88 to 4.07 measured, the one of R = 6e-4 worst) from 10 nm to 5 nm, and
  * of the extrapolated shares the fourth order is left. The layers reflect 3e-6 of the amplitude. */
-START_TEST(slabs_reflect_as_their_impedance_says)
+TEST(slabs_reflect_as_their_impedance_says)
 {
     static const slab slabs[] = { { 1.4142135623730951, 0, 3, 0, 300e-9, 3e-5 },
                                   { 1.7320508075688772, 0, 2, 0, 300e-9, 8e-6 }, /* its dual: the same shares */
@@ -62,7 +62,6 @@ START_TEST(slabs_reflect_as_their_impedance_says)
         }
     }
 }
-END_TEST
 
 /* --- duality: where (E, H) solves a problem, (H, -E) solves that with eps and mu exchanged and the currents (-M, J).
  * Yee's grid goes over into itself half a cell on along every axis. Sharp borders give edges of the one and faces of
@@ -127,7 +126,7 @@ static void check_dual(const run *first, const run *dual, int of_H, cplx factor,
 /* The wave that is E_x of the one is -H_y, hence E along -y, of the other, whose source plane lies half a cell off.
  * Waves leave along z alone, where 20 cells of layer reflect 2e-6 of them from either side, with another phase in the
  * dual. */
-START_TEST(scattered_light_has_a_dual)
+TEST(scattered_light_has_a_dual)
 {
     const double w = 2 * pi * 30 / 600;
     const cplx turn = cexp(CMPLX(0, asin(0.5 * w))); /* half a cell downwards: exp(i k_z / 2), sin(k_z / 2) = w / 2 */
@@ -140,10 +139,9 @@ START_TEST(scattered_light_has_a_dual)
     end_run(&first);
     end_run(&dual);
 }
-END_TEST
 
 /* M = -Z0 J radiates as much, and H of it is -E of J. */
-START_TEST(magnetic_currents_radiate_as_electric_ones)
+TEST(magnetic_currents_radiate_as_electric_ones)
 {
     const double Z0 = 376.730313668;
     cplx *J = calloc(6 * CELLS, sizeof *J), *M = J + 3 * CELLS;
@@ -162,7 +160,6 @@ START_TEST(magnetic_currents_radiate_as_electric_ones)
     end_run(&dual);
     free(J);
 }
-END_TEST
 
 /* --- equal bits --- */
 
@@ -190,7 +187,7 @@ static run step_bits(bn_device *device, int boxes, const char *const keys[3], co
 }
 
 /* Each source by another sweep, in two boxes of one shape; self-test and conformance have the plane. */
-START_TEST(magnetic_sweeps_have_the_references_bits)
+TEST(magnetic_sweeps_have_the_references_bits)
 {
     enum { BITS = 9 * 7 * 26 };
     static const char *const keys[][3] = {
@@ -201,8 +198,7 @@ START_TEST(magnetic_sweeps_have_the_references_bits)
     double map[BITS];
     cplx *M = calloc(3 * BITS, sizeof *M);
     ck_assert_ptr_nonnull(M);
-    bn_device *device;
-    OK(bn_device_open(ctx, NULL, false, &device));
+    bn_device *device = opened_device();
     for (int i = 0; i < BITS; i++)
         map[i] = i / 63 >= 11 && i / 63 < 14 ? 1.3 + 1e-3 * (i % 50) : (double)NAN;
     M[BITS + 12 * 63 + 2 * 9] = CMPLX(3e6, -1e6); /* beside periodic sides */
@@ -213,12 +209,10 @@ START_TEST(magnetic_sweeps_have_the_references_bits)
         end_run(&reference);
         end_run(&other);
     }
-    bn_device_close(&device);
     free(M);
 }
-END_TEST
 
-START_TEST(materials_that_cannot_be)
+TEST(materials_that_cannot_be)
 {
     static const char *const head = "[case]\nsolver = \"maxwell\"\n[[material]]\nname = \"m\"\nn = 1.2\n";
     static const char *const wrong[][2] = {
@@ -234,11 +228,10 @@ START_TEST(materials_that_cannot_be)
         rejected_case(text, BN_CASE, wrong[i][1]);
     }
 }
-END_TEST
 
 /* Currents that the case gives as expressions of the place: the field that a caller would write, and its light. E_x is
  * known half a cell further along x, H_x half a cell further along y and z. */
-START_TEST(currents_are_expressions_of_the_place)
+TEST(currents_are_expressions_of_the_place)
 {
     static const char text[] = "[case]\nsolver='maxwell'\nprecision='double'\n[grid]\ncells=[6,6,64]\n"
                                "spacing='30 nm'\n[light]\nwavelength='600 nm'\n[stop]\nsteps=40\n";
@@ -276,17 +269,5 @@ START_TEST(currents_are_expressions_of_the_place)
     rejected_case("[case]\nsolver='maxwell'\n[light]\nsource='current'\ncurrent_y='2*sin(q)'\n", BN_CASE,
                   "cannot be read from \"q)\" on");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_test(tests, currents_are_expressions_of_the_place);
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, slabs_reflect_as_their_impedance_says);
-    tcase_add_test(tests, scattered_light_has_a_dual);
-    tcase_add_test(tests, magnetic_currents_radiate_as_electric_ones);
-    tcase_add_test(tests, magnetic_sweeps_have_the_references_bits);
-    tcase_add_test(tests, materials_that_cannot_be);
-}
-
-int main(void) { return bn_test_main("maxwell-magnetic", add); }
+int main(void) { return bn_test_main("maxwell-magnetic", open_context, close_context); }

@@ -34,7 +34,7 @@ static const char tabled[] = "[[layer]]\nmaterial = \"absorber\"\nthickness = 10
 #define STACK(text, nx, ny, above, below, layers) \
     snprintf((text), sizeof(text), stack_case, (nx), (ny), (above), (below), (layers))
 
-START_TEST(energy_balances_at_oblique_incidence_along_x_and_along_y)
+TEST(energy_balances_at_oblique_incidence_along_x_and_along_y)
 {
     static const char *const azimuths[] = { "light.azimuth=0", "light.azimuth=1.5707963267948966",
                                             "light.azimuth=0.6" };
@@ -54,11 +54,10 @@ START_TEST(energy_balances_at_oblique_incidence_along_x_and_along_y)
         near(R[p][1], R[p][0], 1e-14, "the grid is the same along x and y");
     ck_assert(fabs(R[0][0] - R[1][0]) > 0.01); /* p and s are not */
 }
-END_TEST
 
 /* Light that comes the other way, at the angle that it left with, meets the same layers: it loses other parts to
  * reflection, but as much of it gets through (Lorentz). */
-START_TEST(as_much_light_gets_through_from_either_side)
+TEST(as_much_light_gets_through_from_either_side)
 {
     static const char *const polarisations[] = { p_light, s_light };
     char text[2048], angle[64];
@@ -76,7 +75,6 @@ START_TEST(as_much_light_gets_through_from_either_side)
         end_run(&other);
     }
 }
-END_TEST
 
 /* Blocks without any symmetry under oblique light; or their image. */
 typedef enum image { ITSELF, EXCHANGED, MIRRORED_X, MIRRORED_Y, IMAGES } image; /* exchanged: x and y */
@@ -110,7 +108,7 @@ static run blocks(image of, const char *polarisation)
 }
 
 /* A mirror turns s into -s. The steps of all runs are the same sums in another order. */
-START_TEST(images_of_a_structure_reflect_and_absorb_alike)
+TEST(images_of_a_structure_reflect_and_absorb_alike)
 {
     static const char *const names[] = { "reflectance", "transmittance", "absorptance_metal", "energy_balance" };
     static const char *const polarisations[] = { p_light, s_light };
@@ -125,11 +123,10 @@ START_TEST(images_of_a_structure_reflect_and_absorb_alike)
         end_run(&one);
     }
 }
-END_TEST
 
 /* The scattered field of a volume source and what the plane source gives differ by the incident wave, which the former
  * leaves out everywhere, the latter above the source alone: |E| of the whole field below the source is the same. */
-START_TEST(a_volume_source_lights_as_a_plane_source_does)
+TEST(a_volume_source_lights_as_a_plane_source_does)
 {
     char text[2048];
     STACK(text, 2u, 2u, "vacuum", "vacuum", down);
@@ -150,10 +147,9 @@ START_TEST(a_volume_source_lights_as_a_plane_source_does)
     end_run(&plane);
     end_run(&volume);
 }
-END_TEST
 
 /* In any order, accelerated or not, with a metal whose constants change along the way. */
-START_TEST(each_wavelength_of_a_sweep_is_a_run_of_its_own)
+TEST(each_wavelength_of_a_sweep_is_a_run_of_its_own)
 {
     static const char *const ways[] = { "solver.accelerate=none", "solver.accelerate=anderson" };
     char text[2048];
@@ -184,13 +180,12 @@ START_TEST(each_wavelength_of_a_sweep_is_a_run_of_its_own)
         end_run(&back);
     }
 }
-END_TEST
 
 /* Ridges of an absorber, in light whose E lies across them (E_x and E_z) and along them (E_y). Averaged permittivities
  * on faces between cells are second order, halving the spacing divides what changes by 4; across the ridges E has no
  * bound at their edges, which takes a part of an order away. The borders are where edges of the grid are: an error of
  * half a cell in one component would be first order, a ratio of 2. */
-START_TEST(absorptance_of_a_grating_converges)
+TEST(absorptance_of_a_grating_converges)
 {
     double A[2][3];
     for (int p = 0; p < 2; p++)
@@ -215,7 +210,6 @@ START_TEST(absorptance_of_a_grating_converges)
                       p ? "along" : "across", A[p][0], A[p][1], A[p][2], ratio);
     }
 }
-END_TEST
 
 /* A simulation that the test steps by itself. */
 static run begin(const char *text, const char *const *overrides, size_t count)
@@ -235,7 +229,7 @@ static void steps(run *r, int count)
 /* The amplitude rises as a quintic that is flat at both ends, over light.ramp periods. In vacuum a plane has the
  * strength that the source had when the wave left it: a cell takes sqrt(3) / courant steps. E and H are half a step
  * apart, and the ramp changes by up to 15 / 8 of its argument. */
-START_TEST(light_rises_over_its_periods)
+TEST(light_rises_over_its_periods)
 {
     enum { NZ = 64, PML = 20, SOURCE = NZ - PML - 3, BELOW = 2, PERIODS = 50, CELLS = 20 };
     const double step = 0.9 / sqrt(3.0), whole = PERIODS * CELLS / step;
@@ -254,7 +248,6 @@ START_TEST(light_rises_over_its_periods)
     }
     end_run(&r);
 }
-END_TEST
 
 /* The state of a run, in one array: E, H and the parts of both. */
 enum { STATE_CELLS = 48, STATE = 10 * STATE_CELLS };
@@ -281,7 +274,7 @@ static cplx product(const cplx *a, const cplx *b)
 /* A cycle of three states ends with the mean of G(X_0), G(X_1), G(X_2) whose weights, of sum 1, leave the least of the
  * changes U_i = G(X_i) - X_i: here by the normal equations for the first two weights. The solver adds 1e-13 to their
  * diagonal. */
-START_TEST(acceleration_takes_the_mean_with_the_least_change)
+TEST(acceleration_takes_the_mean_with_the_least_change)
 {
     enum { APART = 7, DEPTH = 3 };
     static const char *const plain[] = { "solver.accelerate=none" }, *const fast[] = { "solver.accelerate=anderson",
@@ -322,19 +315,5 @@ START_TEST(acceleration_takes_the_mean_with_the_least_change)
     ck_assert(cabs(w0) > 0.01 && cabs(w1) > 0.01);
     near(difference / largest, 0, 1e-13, "the least change");
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, energy_balances_at_oblique_incidence_along_x_and_along_y);
-    tcase_add_test(tests, as_much_light_gets_through_from_either_side);
-    tcase_add_test(tests, images_of_a_structure_reflect_and_absorb_alike);
-    tcase_add_test(tests, a_volume_source_lights_as_a_plane_source_does);
-    tcase_add_test(tests, each_wavelength_of_a_sweep_is_a_run_of_its_own);
-    tcase_add_test(tests, absorptance_of_a_grating_converges);
-    tcase_add_test(tests, light_rises_over_its_periods);
-    tcase_add_test(tests, acceleration_takes_the_mean_with_the_least_change);
-}
-
-int main(void) { return bn_test_main("maxwell-properties", add); }
+int main(void) { return bn_test_main("maxwell-properties", open_context, close_context); }

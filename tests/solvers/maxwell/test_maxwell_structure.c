@@ -41,7 +41,7 @@ static int column(const double *n, int columns, int nz, int at, double above)
 }
 
 /* A cell belongs to the layer that holds its centre. */
-START_TEST(layers_lie_under_each_other)
+TEST(layers_lie_under_each_other)
 {
     static const char layers[] = "%s[[layer]]\nmaterial = \"b\"\nthickness = 104e-9\n"
                                  "[[layer]]\nmaterial = \"c\"\nthickness = 136e-9\n"
@@ -65,11 +65,10 @@ START_TEST(layers_lie_under_each_other)
         free(n);
     }
 }
-END_TEST
 
 /* Two thirds of a depth of 6 cells above the mean face, where the share is one third, and a third below it elsewhere;
  * the next face is the same. */
-START_TEST(gratings_keep_their_mean_height)
+TEST(gratings_keep_their_mean_height)
 {
     double *n = indices(12, 2, 40,
                         "top = 800e-9\n[[layer]]\nmaterial = \"b\"\nthickness = 120e-9\ntexture = \"grating\"\n"
@@ -83,11 +82,10 @@ START_TEST(gratings_keep_their_mean_height)
     }
     free(n);
 }
-END_TEST
 
 /* 3 x 2 pixels over 6 x 4 cells, heights of 0 to 10 cells about their mean of 5. The first row of a PNG lies at the far
  * side, of a TIFF at y = 0. */
-START_TEST(pictures_are_heights)
+TEST(pictures_are_heights)
 {
     static const int expected[2][3] = { { -5, -3, -1 }, { 1, 3, 5 } }; /* by y, x */
     char folder[] = "/tmp/binnacle-maxwell-XXXXXX", path[2][64];
@@ -119,11 +117,10 @@ START_TEST(pictures_are_heights)
     }
     ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
 /* Numbers of materials in legacy VTK, of text, and in an image of bytes in base64: 2 is the second material, 0 leaves
  * the half spaces. A number that is none, and a grid of another size, are refused. */
-START_TEST(files_have_the_materials_of_cells)
+TEST(files_have_the_materials_of_cells)
 {
     enum { NX = 3, NY = 2, NZ = 40, CELLS = NX * NY * NZ };
     char folder[] = "/tmp/binnacle-maxwell-XXXXXX", path[2][64];
@@ -187,7 +184,6 @@ START_TEST(files_have_the_materials_of_cells)
     }
     ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
 enum { SIDE = 96, HIGH = 64, POINTS = SIDE * SIDE, MEAN = 30 };
 
@@ -216,7 +212,7 @@ static double correlation(const double *a, const double *b, int dx, int dy)
  * the rounding of POINTS heights: of their product with the heights' rms 6 there remain 2 * 6 / sqrt(12 POINTS) = 0.036
  * for one sigma. A coefficient of correlation from POINTS heights that are correlated over pi L^2 / 2 = 14 cells has
  * sigma = sqrt(14 / POINTS) = 0.039. Limits are 4 sigma. */
-START_TEST(random_faces_have_their_depth_and_correlation)
+TEST(random_faces_have_their_depth_and_correlation)
 {
     static double one[POINTS], other[POINTS];
     random_heights("case.seed=1", one);
@@ -234,7 +230,6 @@ START_TEST(random_faces_have_their_depth_and_correlation)
     }
     near(correlation(one, other, 0, 0) / square, 0, 4 * sigma, "another seed, another face");
 }
-END_TEST
 
 /* n and k of a table between two of its wavelengths. */
 static void interpolate(const char *path, double nm, double *n, double *k)
@@ -258,7 +253,7 @@ static void interpolate(const char *path, double nm, double *n, double *k)
 }
 
 /* Tables by their name, as a [[material]] and as a file; at 613 nm, between two rows of all. */
-START_TEST(tables_are_linear_between_their_rows)
+TEST(tables_are_linear_between_their_rows)
 {
     static const char shape[] =
         "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 200]\nspacing = 10e-9\n"
@@ -289,17 +284,5 @@ START_TEST(tables_are_linear_between_their_rows)
     }
     ck_assert(A[0] > 0.2 && A[0] < 0.9);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, layers_lie_under_each_other);
-    tcase_add_test(tests, gratings_keep_their_mean_height);
-    tcase_add_test(tests, pictures_are_heights);
-    tcase_add_test(tests, files_have_the_materials_of_cells);
-    tcase_add_test(tests, random_faces_have_their_depth_and_correlation);
-    tcase_add_test(tests, tables_are_linear_between_their_rows);
-}
-
-int main(void) { return bn_test_main("maxwell-structure", add); }
+int main(void) { return bn_test_main("maxwell-structure", open_context, close_context); }

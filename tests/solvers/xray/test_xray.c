@@ -44,7 +44,7 @@ static double double_slit_error(double mu, int seed, double *expected)
     return error;
 }
 
-START_TEST(double_slit_converges_as_predicted)
+TEST(double_slit_converges_as_predicted)
 {
     /* Error and its standard deviation from 40 runs of an independent program (double precision, time steps as in Grund
      * 2016): data/published/xray-double-slit.csv. */
@@ -68,9 +68,8 @@ START_TEST(double_slit_converges_as_predicted)
         near(expected, rows[i].error, 0.12 * rows[i].error, "MQF, predicted");
     }
 }
-END_TEST
 
-START_TEST(expected_values_give_the_same_slits_with_fewer_photons)
+TEST(expected_values_give_the_same_slits_with_fewer_photons)
 {
     /* Every scattering speaks to every cell: 20,000 photons are worth 1.1e4 a cell, and MQF = 2 <I (1 + J)> / mu; three
      * times that. */
@@ -86,7 +85,6 @@ START_TEST(expected_values_give_the_same_slits_with_fewer_photons)
     free(intensity);
     end_run(&r);
 }
-END_TEST
 
 /* --- slabs: numbers of scatterings, angles --- */
 
@@ -100,7 +98,7 @@ static void check_share(double share, double expected, double photons, const cha
     near(share, expected, 5 * sqrt(expected * (1 - expected) / photons), what);
 }
 
-START_TEST(transmission_follows_the_law_of_beer)
+TEST(transmission_follows_the_law_of_beer)
 {
     static const struct {
         const char *cells, *value;
@@ -122,16 +120,14 @@ START_TEST(transmission_follows_the_law_of_beer)
             end_run(&r);
         }
 }
-END_TEST
 
-START_TEST(thomson_density_is_in_electrons)
+TEST(thomson_density_is_in_electrons)
 {
     /* 1e31 per m3 over 2.048 um: depth 6.6524587e-29 * 1e31 * 2.048e-6 = 1.3624e-3. */
     run r = RUN(slab_case, NULL, "density.measure=electrons", "density.value=1e31");
     near(result(&r, "scatterings_mean"), 1.362424e-3, 5 * sqrt(1.3624e-3 / 4e5), "sigma rho L");
     end_run(&r);
 }
-END_TEST
 
 /* k scatterings in a wide, opaque slab, from its surface: nothing may turn back before the last. */
 static run scattered(const char *law, const char *theta, int k)
@@ -142,7 +138,7 @@ static run scattered(const char *law, const char *theta, int k)
                "source.profile=pencil", law, theta, most, strstr(law, "henyey") ? "scattering.g=0.7" : NULL);
 }
 
-START_TEST(directions_after_k_scatterings)
+TEST(directions_after_k_scatterings)
 {
     const double c = cos(0.7), norm = (1 - c) + (1 - c * c * c) / 3;
     const double square = ((1 - c * c * c) / 3 + (1 - pow(c, 5)) / 5) / norm, p2 = 1.5 * square - 0.5;
@@ -169,7 +165,6 @@ START_TEST(directions_after_k_scatterings)
     near(result(&r, "cos_mean"), 0.7, 5 * sqrt(0.2 / 4e5) + 1e-3, "Henyey and Greenstein's g");
     end_run(&r);
 }
-END_TEST
 
 /* Chi-squared of counts against a density of directions f(1 - cos theta, cos phi to y), integrated over each cell by 8
  * x 8 points. */
@@ -220,15 +215,14 @@ static double even_density(double u, double v, double w)
     return 1 / (2 * pi * (1 - cos(1.2)));
 }
 
-START_TEST(angles_follow_their_laws)
+TEST(angles_follow_their_laws)
 {
     check_directions("scattering.angle=thomson", "scattering.theta_max=3.14159265358979", thomson_density);
     check_directions("scattering.angle=polarised", "scattering.theta_max=3.14159265358979", polarised_density);
     check_directions("scattering.angle=uniform", "scattering.theta_max=1.2", even_density);
 }
-END_TEST
 
-START_TEST(small_angles_have_no_rings)
+TEST(small_angles_have_no_rings)
 {
     /* In single precision an angle from arccos(1 - x) would come in steps of 345 urad: cells of 20 urad must all be met
      * alike. */
@@ -246,7 +240,6 @@ START_TEST(small_angles_have_no_rings)
     free(hits);
     end_run(&r);
 }
-END_TEST
 
 /* --- delta tracking against the walk from cell to cell --- */
 
@@ -256,7 +249,7 @@ static const char gratings_case[] = "[case]\nsolver = \"xray\"\n[density]\nkind 
                                     "1000000\n[scattering]\norder = \"multiple\"\n"
                                     "[detector]\ncells = [32, 32]\ncell_angle = 4e-3\nbeam_stop = 1\n";
 
-START_TEST(delta_tracking_is_the_exact_walk)
+TEST(delta_tracking_is_the_exact_walk)
 {
     run a = RUN(gratings_case, NULL, "flight.method=exact"),
         b = RUN(gratings_case, NULL, "flight.block=3", "case.seed=2");
@@ -270,7 +263,6 @@ START_TEST(delta_tracking_is_the_exact_walk)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
 /* Cells that scatter everything have the depth 44: a block with one of them refuses nearly all of its collisions. */
 static const char opaque_case[] =
@@ -279,7 +271,7 @@ static const char opaque_case[] =
     "[scattering]\ntheta_max = 0.2\norder = \"multiple\"\nmost = 3\n[detector]\n"
     "cells = [16, 16]\ncell_angle = 0.05\nbeam_stop = 1\n";
 
-START_TEST(blocks_of_opaque_cells_refuse_few_collisions)
+TEST(blocks_of_opaque_cells_refuse_few_collisions)
 {
     /* Lines of three cells, five apart, all along x: blocks of one cell alone are all full or all empty. */
     run a = RUN(opaque_case, NULL, "flight.method=exact"), b = RUN(opaque_case, NULL, "case.seed=2");
@@ -302,7 +294,6 @@ START_TEST(blocks_of_opaque_cells_refuse_few_collisions)
     near(note(&a, "side of a block of cells"), 128, 0, "the slab's blocks");
     end_run(&a);
 }
-END_TEST
 
 /* Fluence of an isotropic source in a cube of side `side` [mm] by diffusion (Farrell, Patterson, Wilson 1992), with
  * images in faces 2 D outside; a pencil's source lies a transport mean free path deep. */
@@ -323,7 +314,7 @@ static double diffusion(double side, double absorbed, double scattered, const do
     return sum;
 }
 
-START_TEST(turbid_cube_absorbs_as_elsewhere)
+TEST(turbid_cube_absorbs_as_elsewhere)
 {
     /* cube60 of MCX, 1 scattering and 0.005 absorptions a mm, 60 mm, a pencil in the middle of a face, g = 0.01, ended
      * after 5 ns, which are 1094 mm: 17.8 % of the light is absorbed after 79 scatterings. Positions to 1 mm; a pencil
@@ -353,7 +344,6 @@ START_TEST(turbid_cube_absorbs_as_elsewhere)
     free(fluence);
     end_run(&r);
 }
-END_TEST
 
 /* --- two gratings, one behind the other --- */
 
@@ -370,18 +360,17 @@ static double first_order(const char *kind, const char *value)
     return share;
 }
 
-START_TEST(offset_gratings_have_their_weak_first_order)
+TEST(offset_gratings_have_their_weak_first_order)
 {
     const double both = first_order("density.kind=offset-gratings", "density.value=0.01");
     const double one = first_order("density.kind=grating", "density.value=0.0001");
     near(both, 0.03754249, 0.05 * 0.0375, "first Born approximation, p = 0.01");
     near(one, 0.35468003, 0.06 * 0.3547, "one grating, p -> 0");
 }
-END_TEST
 
 /* --- phases --- */
 
-START_TEST(single_precision_has_the_phases_of_double)
+TEST(single_precision_has_the_phases_of_double)
 {
     /* 40 um long and wide; photons that are alone in their cell show their phase. */
     static const char text[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [64, 64, 64]\ncell = "
@@ -406,9 +395,8 @@ START_TEST(single_precision_has_the_phases_of_double)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
-START_TEST(a_tilted_beam_has_its_pattern_around_it)
+TEST(a_tilted_beam_has_its_pattern_around_it)
 {
     run r = RUN(slit_case, NULL, "source.photons=4000", "solver.estimator=expected", "solver.samples=4096",
                 "solver.compare=fft", "scattering.theta_max=0.1", "source.tilt=[0.0105,0]");
@@ -416,11 +404,10 @@ START_TEST(a_tilted_beam_has_its_pattern_around_it)
     ck_assert_msg(result(&r, "mqf_fft") < 3 * 2 * 0.06 / 2.2e3, "mqf_fft = %g", result(&r, "mqf_fft"));
     end_run(&r);
 }
-END_TEST
 
 /* --- the Fourier picture --- */
 
-START_TEST(fourier_picture_is_the_closed_form)
+TEST(fourier_picture_is_the_closed_form)
 {
     /* Cells at the angles of the transform of 512 nm: m lambda / (128 ds), m = 16, 32, 64 (closed form of the double
      * slit). */
@@ -439,10 +426,9 @@ START_TEST(fourier_picture_is_the_closed_form)
     free(f);
     end_run(&r);
 }
-END_TEST
 
 /* The projection's transform, added up term by term. */
-START_TEST(fourier_picture_is_the_direct_sum)
+TEST(fourier_picture_is_the_direct_sum)
 {
     run r = RUN(slit_case, NULL, "source.photons=100", "density.kind=sphere", "density.depth=1e-7",
                 "density.radius=4e-8", "density.cells=[25,24,24]", "density.value=0.001", "density.centre=[0,0]",
@@ -473,11 +459,10 @@ START_TEST(fourier_picture_is_the_direct_sum)
     free(f);
     end_run(&r);
 }
-END_TEST
 
 /* --- the sphere --- */
 
-START_TEST(sphere_has_its_form_factor)
+TEST(sphere_has_its_form_factor)
 {
     /* Radius 50 nm of 2.5 nm cells; thin. Form factor [3 (sin x - x cos x) / x^3]^2, x = 4 pi R sin(theta / 2) /
      * lambda. */
@@ -500,11 +485,10 @@ START_TEST(sphere_has_its_form_factor)
     free(intensity);
     end_run(&r);
 }
-END_TEST
 
 /* --- the light --- */
 
-START_TEST(gaussian_light_has_a_gaussian_pattern)
+TEST(gaussian_light_has_a_gaussian_pattern)
 {
     /* Full width 100 nm, so sigma = 42.466 nm; |psi|^2 = exp(-(k sigma sin theta)^2). */
     run r = RUN(slab_case, NULL, "density.cells=[1,256,256]", "density.cell=[4e-9,4e-9,4e-9]", "density.value=0.5",
@@ -519,9 +503,8 @@ START_TEST(gaussian_light_has_a_gaussian_pattern)
     free(intensity);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(fixed_positions_repeat_the_pattern)
+TEST(fixed_positions_repeat_the_pattern)
 {
     /* Points at a distance of 4 nm: the pattern repeats after lambda / 4 nm = 0.025 in the sine. */
     run r = RUN(slit_case, NULL, "source.photons=40000", "source.positions=fixed", "solver.estimator=expected",
@@ -534,9 +517,8 @@ START_TEST(fixed_positions_repeat_the_pattern)
     free(intensity);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(light_enters_through_every_face)
+TEST(light_enters_through_every_face)
 {
     /* A slab 64 cells deep along each axis in turn. */
     static const char *const faces[] = { "source.face=x_max", "source.face=y_min", "source.face=z_max" };
@@ -547,9 +529,8 @@ START_TEST(light_enters_through_every_face)
         end_run(&r);
     }
 }
-END_TEST
 
-START_TEST(ripples_keep_a_foil_as_thick)
+TEST(ripples_keep_a_foil_as_thick)
 {
     run r = RUN(slab_case, NULL, "density.kind=foil", "density.cells=[64,64,8]", "density.cell=[4e-9,4e-9,4e-9]",
                 "density.value=0.02", "density.start=8e-8", "density.depth=4e-8", "density.ripple=3e-8",
@@ -557,11 +538,10 @@ START_TEST(ripples_keep_a_foil_as_thick)
     check_share(result(&r, "unscattered"), pow(0.98, 10), 4e5, "(1 - p)^n");
     end_run(&r);
 }
-END_TEST
 
 /* --- random numbers --- */
 
-START_TEST(philox_gives_its_known_answers)
+TEST(philox_gives_its_known_answers)
 {
     /* kat_vectors of Random123, philox4x32 10. */
     static const uint32_t rows[][10] = {
@@ -572,14 +552,13 @@ START_TEST(philox_gives_its_known_answers)
           0x24126ea1 },
     };
     static const bn_kernel_desc desc = { "philox_words", BN_PER_CELL, { 0, 0, 0 } };
-    bn_device *device;
+    bn_device *device = opened_device();
     bn_domain *domain;
     bn_program *program;
     bn_kernel *kernel;
     bn_field *out;
     close_context();
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .kernel_dir = BN_TEST_KERNELS }, &ctx), BN_OK);
-    OK(bn_device_open(ctx, "auto", false, &device));
     OK(bn_domain_create(
         ctx, &(bn_domain_desc){ .grid = { .dims = 2, .n = { 8, 8, 1 }, .h = { 1, 1, 1 } }, .device = device },
         &domain));
@@ -600,16 +579,13 @@ START_TEST(philox_gives_its_known_answers)
     bn_program_destroy(&program);
     bn_field_destroy(&out);
     bn_domain_destroy(&domain);
-    bn_device_close(&device);
 }
-END_TEST
 
 /* --- same photons everywhere --- */
 
-START_TEST(device_flies_the_same_photons)
+TEST(device_flies_the_same_photons)
 {
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     static const char *const cases[][4] = {
         { "scattering.angle=thomson", "source.profile=gaussian", "scattering.theta_max=3", "detector.spacing=lengths" },
         { "scattering.angle=uniform", "solver.estimator=expected", "scattering.order=single",
@@ -626,11 +602,9 @@ START_TEST(device_flies_the_same_photons)
         end_run(&a);
         end_run(&b);
     }
-    bn_device_close(&device);
 }
-END_TEST
 
-START_TEST(batches_do_not_change_the_picture)
+TEST(batches_do_not_change_the_picture)
 {
     run a = RUN(gratings_case, NULL, "source.photons=100000", "source.batch=1");
     run b = RUN(gratings_case, NULL, "source.photons=100000", "source.batch=7");
@@ -639,9 +613,8 @@ START_TEST(batches_do_not_change_the_picture)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
-START_TEST(coherence_time_makes_the_pattern_weaker_not_the_light)
+TEST(coherence_time_makes_the_pattern_weaker_not_the_light)
 {
     /* Photons alone interfere with nobody: the intensity is their number. */
     run a = RUN(gratings_case, NULL, "source.photons=8192", "source.batch=1", "source.coherent_steps=0");
@@ -657,11 +630,10 @@ START_TEST(coherence_time_makes_the_pattern_weaker_not_the_light)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
 /* --- bad input --- */
 
-START_TEST(contradictions_are_rejected)
+TEST(contradictions_are_rejected)
 {
     static const struct {
         const char *change, *key, *word;
@@ -696,36 +668,5 @@ START_TEST(contradictions_are_rejected)
         open_context();
     }
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, double_slit_converges_as_predicted);
-    tcase_add_test(tests, expected_values_give_the_same_slits_with_fewer_photons);
-    tcase_add_test(tests, transmission_follows_the_law_of_beer);
-    tcase_add_test(tests, thomson_density_is_in_electrons);
-    tcase_add_test(tests, directions_after_k_scatterings);
-    tcase_add_test(tests, angles_follow_their_laws);
-    tcase_add_test(tests, small_angles_have_no_rings);
-    tcase_add_test(tests, delta_tracking_is_the_exact_walk);
-    tcase_add_test(tests, blocks_of_opaque_cells_refuse_few_collisions);
-    tcase_add_test(tests, turbid_cube_absorbs_as_elsewhere);
-    tcase_add_test(tests, offset_gratings_have_their_weak_first_order);
-    tcase_add_test(tests, single_precision_has_the_phases_of_double);
-    tcase_add_test(tests, a_tilted_beam_has_its_pattern_around_it);
-    tcase_add_test(tests, fourier_picture_is_the_closed_form);
-    tcase_add_test(tests, fourier_picture_is_the_direct_sum);
-    tcase_add_test(tests, sphere_has_its_form_factor);
-    tcase_add_test(tests, gaussian_light_has_a_gaussian_pattern);
-    tcase_add_test(tests, fixed_positions_repeat_the_pattern);
-    tcase_add_test(tests, light_enters_through_every_face);
-    tcase_add_test(tests, ripples_keep_a_foil_as_thick);
-    tcase_add_test(tests, philox_gives_its_known_answers);
-    tcase_add_test(tests, device_flies_the_same_photons);
-    tcase_add_test(tests, batches_do_not_change_the_picture);
-    tcase_add_test(tests, coherence_time_makes_the_pattern_weaker_not_the_light);
-    tcase_add_test(tests, contradictions_are_rejected);
-}
-
-int main(void) { return bn_test_main("xray", add); }
+int main(void) { return bn_test_main("xray", open_context, close_context); }

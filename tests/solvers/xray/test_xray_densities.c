@@ -61,7 +61,7 @@ static void write_shape(shape *in, float value, const char *name)
     OK(bn_tiff_write(ctx, in_folder(name), (const uint32_t[]){ NX, NY, NZ }, values, NULL));
 }
 
-START_TEST(a_shape_is_the_file_of_its_cells)
+TEST(a_shape_is_the_file_of_its_cells)
 {
 #define LONG "density.height=3.8e-8"
 #define NARROW "density.width=1.22e-8", "density.pitch=3e-8"
@@ -93,10 +93,9 @@ START_TEST(a_shape_is_the_file_of_its_cells)
     near(note(&a, "mean optical depth"), -NX * log(1 - 0.0625), 1e-12, "-n ln(1 - p)");
     end_run(&a);
 }
-END_TEST
 
 /* Slits of 12 nm on cells of 4 nm: edges in the middle of cells take both of these, edges on faces leave the width. */
-START_TEST(the_width_of_slits_on_the_cells_is_told)
+TEST(the_width_of_slits_on_the_cells_is_told)
 {
     static const char *const kinds[] = { "density.kind=single-slit", "density.kind=double-slit" };
     for (int k = 0; k < 2; k++) {
@@ -108,7 +107,6 @@ START_TEST(the_width_of_slits_on_the_cells_is_told)
         end_run(&b);
     }
 }
-END_TEST
 
 /* --- files --- */
 
@@ -138,7 +136,7 @@ static void write_seen_from(int face, float factor)
 }
 
 /* Six files, the same one turned so that photons through one of the six faces see the same: the same bits. */
-START_TEST(every_face_sees_the_file_turned)
+TEST(every_face_sees_the_file_turned)
 {
     static const char *const faces[] = { "source.face=x_min", "source.face=x_max", "source.face=y_min",
                                          "source.face=y_max", "source.face=z_min", "source.face=z_max" };
@@ -181,10 +179,9 @@ START_TEST(every_face_sees_the_file_turned)
         end_run(&first);
     }
 }
-END_TEST
 
 /* A pencil through a column of unlike cells, whose blocks refuse some collisions and take others: all (1 - p). */
-START_TEST(unlike_cells_refuse_their_share_of_collisions)
+TEST(unlike_cells_refuse_their_share_of_collisions)
 {
     static const char *const blocks[] = { "flight.method=exact", "flight.block=1", "flight.block=2", "flight.block=4" };
     write_seen_from(0, 8);
@@ -203,9 +200,8 @@ START_TEST(unlike_cells_refuse_their_share_of_collisions)
             end_run(&r);
         }
 }
-END_TEST
 
-START_TEST(an_array_is_found_by_its_name)
+TEST(an_array_is_found_by_its_name)
 {
     static float full[CELLS], empty[CELLS];
     for (int c = 0; c < CELLS; c++)
@@ -222,7 +218,6 @@ START_TEST(an_array_is_found_by_its_name)
     near(note(&r, "mean optical depth"), -NX * log(1 - 0.0625), 1e-9, "the full one");
     end_run(&r);
 }
-END_TEST
 
 /* --- densities in time --- */
 
@@ -234,7 +229,7 @@ static bool everywhere(double x, double y, double z)
 
 /* Slabs of depth 0, t, 3 t at 0, 1 and 4 s: the depth at a time is linear in between. Each step meets the density of
  * its middle. */
-START_TEST(photons_meet_the_density_of_their_time)
+TEST(photons_meet_the_density_of_their_time)
 {
     static const struct {
         const char *pulse, *batch;
@@ -273,17 +268,5 @@ START_TEST(photons_meet_the_density_of_their_time)
             end_run(&r);
         }
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, a_shape_is_the_file_of_its_cells);
-    tcase_add_test(tests, the_width_of_slits_on_the_cells_is_told);
-    tcase_add_test(tests, every_face_sees_the_file_turned);
-    tcase_add_test(tests, unlike_cells_refuse_their_share_of_collisions);
-    tcase_add_test(tests, an_array_is_found_by_its_name);
-    tcase_add_test(tests, photons_meet_the_density_of_their_time);
-}
-
-int main(void) { return bn_test_main("xray_densities", add); }
+int main(void) { return bn_test_main("xray_densities", open_folder, close_folder); }

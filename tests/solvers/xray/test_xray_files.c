@@ -72,7 +72,7 @@ static int64_t *sums_of(const char *file, const char *more)
     return sums;
 }
 
-START_TEST(formats_give_the_same_photons)
+TEST(formats_give_the_same_photons)
 {
     static const char *const names[] = { "density.tif", "density.h5" };
     static const char *const faces[] = { "source.face=x_min", "source.face=x_max", "source.face=z_min",
@@ -94,9 +94,8 @@ START_TEST(formats_give_the_same_photons)
     }
     free(before);
 }
-END_TEST
 
-START_TEST(files_are_read_as_they_were_written)
+TEST(files_are_read_as_they_were_written)
 {
     static const char *const names[] = { "density.vti", "density.tif", "density.h5" };
     float values[POINTS];
@@ -113,7 +112,6 @@ START_TEST(files_are_read_as_they_were_written)
         bn_volume_free(&v);
     }
 }
-END_TEST
 
 /* The first part of a file. */
 static void cut_short(const char *from, const char *to, double share)
@@ -139,7 +137,7 @@ static void refused(const char *file, const char *more, bn_status status, const 
     ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
 }
 
-START_TEST(bad_files_are_refused)
+TEST(bad_files_are_refused)
 {
     static const uint32_t n[3] = { NX, NY, NZ };
     float values[POINTS];
@@ -163,9 +161,8 @@ START_TEST(bad_files_are_refused)
     OK(bn_tiff_write(ctx, in_folder("nan.tif"), n, values, NULL));
     refused("nan.tif", NULL, BN_CASE, "nan at (5, 1, 0)");
 }
-END_TEST
 
-START_TEST(a_picture_is_what_the_generator_makes)
+TEST(a_picture_is_what_the_generator_makes)
 {
     static unsigned pixels[8][16];
     const bn_png_pixels picture = { 16, 8, sizeof pixels[0], (const unsigned char *)pixels };
@@ -198,7 +195,6 @@ START_TEST(a_picture_is_what_the_generator_makes)
     }
     ck_assert(memcmp(sums[0], sums[1], sizeof sums[0]) == 0);
 }
-END_TEST
 
 /* --- a law from a table --- */
 
@@ -230,7 +226,7 @@ static double table_mean(const char *name, const char *theta)
     return mean;
 }
 
-START_TEST(angles_follow_a_table)
+TEST(angles_follow_a_table)
 {
     /* Linear in 1 - cos from 2 to 0 at a right angle: mean 1/3; then even up to 60 degrees: mean 1/4; from 3 to 1 at
      * 0.2, even up to 0.6: mean 29/120, variance 0.033264. */
@@ -248,16 +244,14 @@ START_TEST(angles_follow_a_table)
     ck_assert(isnan(table_mean("wrong.csv", "scattering.theta_max=1")));
     ck_assert_msg(strstr(bn_error_text(ctx), "angles rise from 0"), "%s", bn_error_text(ctx));
 }
-END_TEST
 
-START_TEST(a_table_must_reach_far_enough)
+TEST(a_table_must_reach_far_enough)
 {
     static const char even[] = "theta,density\n0,7\n1.2,7\n";
     OK(bn_file_write(ctx, in_folder("even.csv"), even, strlen(even)));
     ck_assert(isnan(table_mean("even.csv", "scattering.theta_max=1.5")));
     ck_assert_msg(strstr(bn_error_text(ctx), "ends at 1.2"), "%s", bn_error_text(ctx));
 }
-END_TEST
 
 /* --- densities in time --- */
 
@@ -293,7 +287,7 @@ static void check_series(bn_device *device, int block, const char *density, int6
     bn_case_destroy(&c);
 }
 
-START_TEST(densities_change_in_time)
+TEST(densities_change_in_time)
 {
     static const uint32_t n[3] = { NX, NY, NZ };
     static int64_t host[3 * 1024], other[3 * 1024];
@@ -313,7 +307,6 @@ START_TEST(densities_change_in_time)
         bn_device_close(&device);
     }
 }
-END_TEST
 
 /* --- stopping and going on --- */
 
@@ -371,17 +364,14 @@ static void check_resumed(bn_device *device)
     bn_case_destroy(&e);
 }
 
-START_TEST(a_stopped_run_goes_on_with_the_same_bits)
+TEST(a_stopped_run_goes_on_with_the_same_bits)
 {
-    bn_device *device;
+    bn_device *device = opened_device();
     check_resumed(NULL);
-    OK(bn_device_open(ctx, "auto", false, &device));
     check_resumed(device);
-    bn_device_close(&device);
 }
-END_TEST
 
-START_TEST(wrong_checkpoints_are_refused)
+TEST(wrong_checkpoints_are_refused)
 {
     bn_case *c;
     bn_sim *sim;
@@ -401,20 +391,5 @@ START_TEST(wrong_checkpoints_are_refused)
     ck_assert_msg(strstr(bn_error_text(ctx), "cut short"), "%s", bn_error_text(ctx));
     bn_case_destroy(&c);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_folder, close_folder);
-    tcase_add_test(tests, formats_give_the_same_photons);
-    tcase_add_test(tests, files_are_read_as_they_were_written);
-    tcase_add_test(tests, bad_files_are_refused);
-    tcase_add_test(tests, a_picture_is_what_the_generator_makes);
-    tcase_add_test(tests, angles_follow_a_table);
-    tcase_add_test(tests, a_table_must_reach_far_enough);
-    tcase_add_test(tests, densities_change_in_time);
-    tcase_add_test(tests, a_stopped_run_goes_on_with_the_same_bits);
-    tcase_add_test(tests, wrong_checkpoints_are_refused);
-}
-
-int main(void) { return bn_test_main("xray files", add); }
+int main(void) { return bn_test_main("xray files", open_folder, close_folder); }

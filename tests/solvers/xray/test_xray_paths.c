@@ -75,7 +75,7 @@ static double complex mean_on_parts(double parts[][2], int count, double mu, dou
 }
 
 /* Beer's law along the ray, and the mean of exp(i k (s (1 - u u0) - (u - u0) p0)) in every direction u. */
-START_TEST(oblique_light_meets_the_cells_on_its_way)
+TEST(oblique_light_meets_the_cells_on_its_way)
 {
     static const struct {
         const char *tilt, *centre, *angle, *flight, *precision;
@@ -156,10 +156,9 @@ START_TEST(oblique_light_meets_the_cells_on_its_way)
     ck_assert(result(&r, "unscattered") == 1);
     end_run(&r);
 }
-END_TEST
 
 /* All lengths twice as long: the same integers, so the same bits. */
-START_TEST(only_ratios_of_lengths_count)
+TEST(only_ratios_of_lengths_count)
 {
     run a = RUN(ball_case, NULL, "source.tilt=[0.1,-0.06]", "source.centre=[-3e-9,4e-9]", "detector.cell_angle=0.02");
     run b = RUN(ball_case, NULL, "source.tilt=[0.1,-0.06]", "source.centre=[-6e-9,8e-9]", "detector.cell_angle=0.02",
@@ -170,7 +169,6 @@ START_TEST(only_ratios_of_lengths_count)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
 /* --- two scatterings --- */
 
@@ -240,12 +238,11 @@ static void check_two_scatterings(double theta_max, double wavelength, double ce
     end_run(&r);
 }
 
-START_TEST(two_scatterings_have_their_amplitude_and_their_law)
+TEST(two_scatterings_have_their_amplitude_and_their_law)
 {
     check_two_scatterings(0.012, 1e-10, 2e-3);
     check_two_scatterings(1, 1e-6, 0.07); /* 1 - u of a direction is no longer small */
 }
-END_TEST
 
 /* --- landing --- */
 
@@ -255,7 +252,7 @@ static const char beam_case[] =
     "[detector]\ncells = [40, 30]\ncell_angle = 0.06\nbeam_stop = 0\n";
 
 /* Straight light, almost at the edges of the cells, on small and wide detectors. */
-START_TEST(a_cell_takes_what_comes_half_a_cell_around_its_middle)
+TEST(a_cell_takes_what_comes_half_a_cell_around_its_middle)
 {
     static const int n[2] = { 40, 30 };
     static const double angles[] = { 0.06, 5e-3 };
@@ -277,11 +274,10 @@ START_TEST(a_cell_takes_what_comes_half_a_cell_around_its_middle)
                 end_run(&r);
             }
 }
-END_TEST
 
 /* The light of a thin layer in a quarter of the detector's distance lands where light of three quarters of that
  * distance would: <r^2> = (3/4)^2 <tan^2>, and <tan^2> = 1 / cos theta_max - 1; a cell adds a sixth of its square. */
-START_TEST(the_last_place_counts_on_a_near_detector)
+TEST(the_last_place_counts_on_a_near_detector)
 {
     run r = RUN(beam_case, NULL, "density.cells=[64,4,4]", "density.cell=[4e-8,1e-6,1e-6]", "density.start=6.4e-7",
                 "density.depth=4e-8", "density.value=1", "detector.distance=2.64e-6", "scattering.theta_max=0.6",
@@ -305,10 +301,9 @@ START_TEST(the_last_place_counts_on_a_near_detector)
     free(hits);
     end_run(&r);
 }
-END_TEST
 
 /* What lies behind the beam stop has no light, and nothing else. */
-START_TEST(a_beam_stop_hides_the_direct_beam)
+TEST(a_beam_stop_hides_the_direct_beam)
 {
     static const char *const spacings[] = { "detector.spacing=angles", "detector.spacing=lengths" };
     for (int k = 0; k < 2; k++) {
@@ -337,12 +332,11 @@ START_TEST(a_beam_stop_hides_the_direct_beam)
         end_run(&counted);
     }
 }
-END_TEST
 
 /* --- the Fourier picture --- */
 
 /* The transform of the projection added up column by column, around tilted light, with and without that of a cell. */
-START_TEST(fourier_picture_of_uneven_cells_is_the_direct_sum)
+TEST(fourier_picture_of_uneven_cells_is_the_direct_sum)
 {
     static const char *const positions[] = { "source.positions=random", "source.positions=fixed" };
     static const double h[2] = { 4e-9, 6e-9 };
@@ -385,7 +379,6 @@ START_TEST(fourier_picture_of_uneven_cells_is_the_direct_sum)
         end_run(&r);
     }
 }
-END_TEST
 
 /* --- the light's places --- */
 
@@ -395,7 +388,7 @@ static const char light_case[] =
     "[scattering]\ntheta_max = 0.2\n[detector]\ncells = [16, 12]\ncell_angle = 5e-3\nbeam_stop = 0\n";
 
 /* Light as wide as the slit is long and wide, a third or a quarter of it beside the slit, on each of four sides. */
-START_TEST(even_light_fills_what_it_says)
+TEST(even_light_fills_what_it_says)
 {
     static const struct {
         const char *centre;
@@ -410,10 +403,9 @@ START_TEST(even_light_fills_what_it_says)
         end_run(&r);
     }
 }
-END_TEST
 
 /* Light within one cell, at its middle, is a pencil there; of an even and an odd number of cells. */
-START_TEST(fixed_positions_are_the_middles_of_cells)
+TEST(fixed_positions_are_the_middles_of_cells)
 {
     static const char *const more[] = { "source.photons=20000", "solver.estimator=expected", "solver.samples=192" };
     run a = RUN(light_case, NULL, more[0], more[1], more[2], "source.profile=pencil", "source.centre=[7.5e-9,-6e-9]");
@@ -436,11 +428,10 @@ START_TEST(fixed_positions_are_the_middles_of_cells)
     end_run(&b);
     end_run(&c);
 }
-END_TEST
 
 /* Light as wide as the face meets an opaque slab as wide as the face. These seeds have photons so near the end of y or
  * z that single precision rounds them onto it. */
-START_TEST(light_at_the_end_of_the_face_is_in_it)
+TEST(light_at_the_end_of_the_face_is_in_it)
 {
     static const char *const seeds[] = { "case.seed=33865", "case.seed=137035" };
     for (int i = 0; i < 2; i++) {
@@ -451,7 +442,6 @@ START_TEST(light_at_the_end_of_the_face_is_in_it)
         end_run(&r);
     }
 }
-END_TEST
 
 /* --- laws of directions --- */
 
@@ -479,7 +469,7 @@ static double along_field(double c) { return (1 - c * c) * (1 - 0.75 * (1 - c * 
 static double across_both(double c) { return (1 - c * c) * (1 - 0.25 * (1 - c * c)); }
 static double field_along_x(double c) { return (1 - c * c) * c * c; }
 
-START_TEST(the_electric_field_goes_with_the_light)
+TEST(the_electric_field_goes_with_the_light)
 {
     /* d' = c d + s (cos phi e + sin phi g) with the density 1 - s^2 cos^2 phi: <d' d'> = A d d + B e e + C g g, where
      * A = <c^2>, B = <s^2 cos^2 phi>, C = <s^2 sin^2 phi>. The field behind it is e' = (e - (e d') d') / |...|. In the
@@ -508,12 +498,11 @@ START_TEST(the_electric_field_goes_with_the_light)
         end_run(&r);
     }
 }
-END_TEST
 
 /* van de Hulst, Multiple Light Scattering (1980), table 35: a slab of optical depth 2, albedo 0.9, law of Henyey and
  * Greenstein with g = 0.75: R = 0.09739, T = 0.66096; quoted by Wang, Jacques, Zheng, Comput. Methods Programs Biomed.
  * 47 (1995) 131. The detector reaches to 89.7 degrees, and the rest of T is 1e-5. */
-START_TEST(a_turbid_slab_reflects_and_transmits_as_published)
+TEST(a_turbid_slab_reflects_and_transmits_as_published)
 {
     run r = RUN(deep_case, NULL, "scattering.angle=henyey-greenstein", "scattering.g=0.75",
                 "scattering.theta_max=3.14159265358979", "density.cells=[64,2,2]", "density.cell=[4e-9,1e-4,1e-4]",
@@ -526,9 +515,8 @@ START_TEST(a_turbid_slab_reflects_and_transmits_as_published)
     free(hits);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(numbers_of_scatterings_are_poissons)
+TEST(numbers_of_scatterings_are_poissons)
 {
     run r = RUN(deep_case, NULL, "scattering.angle=uniform", "scattering.theta_max=0.001", "density.cells=[100,8,8]",
                 "density.value=0.03");
@@ -546,24 +534,5 @@ START_TEST(numbers_of_scatterings_are_poissons)
     }
     end_run(&r);
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, oblique_light_meets_the_cells_on_its_way);
-    tcase_add_test(tests, only_ratios_of_lengths_count);
-    tcase_add_test(tests, two_scatterings_have_their_amplitude_and_their_law);
-    tcase_add_test(tests, a_cell_takes_what_comes_half_a_cell_around_its_middle);
-    tcase_add_test(tests, the_last_place_counts_on_a_near_detector);
-    tcase_add_test(tests, a_beam_stop_hides_the_direct_beam);
-    tcase_add_test(tests, fourier_picture_of_uneven_cells_is_the_direct_sum);
-    tcase_add_test(tests, even_light_fills_what_it_says);
-    tcase_add_test(tests, fixed_positions_are_the_middles_of_cells);
-    tcase_add_test(tests, light_at_the_end_of_the_face_is_in_it);
-    tcase_add_test(tests, the_electric_field_goes_with_the_light);
-    tcase_add_test(tests, a_turbid_slab_reflects_and_transmits_as_published);
-    tcase_add_test(tests, numbers_of_scatterings_are_poissons);
-}
-
-int main(void) { return bn_test_main("xray_paths", add); }
+int main(void) { return bn_test_main("xray_paths", open_context, close_context); }

@@ -30,7 +30,7 @@ static double complex born(double t, double a)
 /* A pencil that enters at p0 along u0 is scattered after a way s with the density of Beer's law, depth t over the way S
  * through the slab. The mean of exp(i k (s (1 - u u0) - (u - u0) p0)) over s is a geometric integral, for every
  * direction u: amplitude over photons must be that, real and imaginary part, in each cell. */
-START_TEST(one_scattering_has_its_amplitude_in_every_direction)
+TEST(one_scattering_has_its_amplitude_in_every_direction)
 {
     static const struct {
         const char *tilt, *centre, *spacing;
@@ -70,12 +70,11 @@ START_TEST(one_scattering_has_its_amplitude_in_every_direction)
         end_run(&r);
     }
 }
-END_TEST
 
 /* Two gratings, the second shifted by d: in first Born approximation order m has |1 + exp(i (a - 2 pi m d / P))|^2 / 4
  * of one grating's intensity, a = k (1 - cos) times the way between them: a quarter of a pitch makes the orders unlike.
  */
-START_TEST(both_first_orders_of_shifted_gratings_are_the_born_series)
+TEST(both_first_orders_of_shifted_gratings_are_the_born_series)
 {
     static const char text[] =
         "[case]\nsolver = \"xray\"\nprecision = \"double\"\n[density]\nkind = \"offset-gratings\"\ncells = [256, 32, "
@@ -105,7 +104,6 @@ START_TEST(both_first_orders_of_shifted_gratings_are_the_born_series)
         end_run(&r);
     }
 }
-END_TEST
 
 /* --- places and directions --- */
 
@@ -118,7 +116,7 @@ static void brightest(const double *values, const int n[2], int at[2])
     at[1] = best / n[0];
 }
 
-START_TEST(tilted_light_lands_where_it_points)
+TEST(tilted_light_lands_where_it_points)
 {
     static const int n[2] = { 32, 24 };
     int at[2];
@@ -148,9 +146,8 @@ START_TEST(tilted_light_lands_where_it_points)
     free(hits);
     end_run(&r);
 }
-END_TEST
 
-START_TEST(gaussian_light_is_as_wide_as_it_says)
+TEST(gaussian_light_is_as_wide_as_it_says)
 {
     /* Half of the full width at half maximum on either side holds erf(sqrt(ln 2)) of the light, 0.7610 (5 sigma; 1 % of
      * the width are 0.5 %). Behind a slit along z, then behind one along y, both away from the middle. */
@@ -166,10 +163,9 @@ START_TEST(gaussian_light_is_as_wide_as_it_says)
     near(1 - result(&r, "unscattered"), share, 5 * sqrt(share * (1 - share) / photons), "within the width along z");
     end_run(&r);
 }
-END_TEST
 
 /* The Fourier picture and photons know nothing of which axis is called y. Slits along z become a slab that is low. */
-START_TEST(y_and_z_are_alike)
+TEST(y_and_z_are_alike)
 {
     static const char flat[] =
         "[case]\nsolver = \"xray\"\nprecision = \"double\"\n[density]\ncell = [4e-9, 4e-9, 4e-9]\n"
@@ -202,7 +198,6 @@ START_TEST(y_and_z_are_alike)
     end_run(&a);
     end_run(&b);
 }
-END_TEST
 
 /* --- counts --- */
 
@@ -249,15 +244,14 @@ static void check_expectation(const char *law, const char *spacing, const char *
     end_run(&b);
 }
 
-START_TEST(expected_values_are_what_is_counted)
+TEST(expected_values_are_what_is_counted)
 {
     check_expectation("scattering.angle=uniform", "detector.spacing=angles", "source.tilt=[0,0]");
     check_expectation("scattering.angle=thomson", "detector.spacing=angles", "source.tilt=[0.5,-0.45]");
     check_expectation("scattering.angle=thomson", "detector.spacing=lengths", "source.tilt=[0,0]");
 }
-END_TEST
 
-START_TEST(polarised_light_avoids_its_electric_field)
+TEST(polarised_light_avoids_its_electric_field)
 {
     /* 1 - (u e)^2, e at 0.4 rad to y in the plane of y and z: chi-squared over the cells that have 20 or more, 3.7
      * sigma. */
@@ -290,7 +284,6 @@ START_TEST(polarised_light_avoids_its_electric_field)
     free(hits);
     end_run(&r);
 }
-END_TEST
 
 /* --- what the results say --- */
 
@@ -304,7 +297,7 @@ static double complex zone(double from, double to, double q, double start, doubl
 
 /* Shifted by a quarter of a pitch, light of half a line meets both gratings, and half lines meet one: the orders on
  * either side, from photons that are counted. */
-START_TEST(results_tell_both_first_orders)
+TEST(results_tell_both_first_orders)
 {
     static const char text[] =
         "[case]\nsolver = \"xray\"\nprecision = \"double\"\n[density]\nkind = \"offset-gratings\"\n"
@@ -335,10 +328,9 @@ START_TEST(results_tell_both_first_orders)
     free(intensity);
     end_run(&r);
 }
-END_TEST
 
 /* The closed forms of slits and of an even and an odd number of lines are the transforms of their cells. */
-START_TEST(closed_forms_are_the_fourier_picture)
+TEST(closed_forms_are_the_fourier_picture)
 {
     static const char text[] =
         "[case]\nsolver = \"xray\"\nprecision = \"double\"\n[density]\ncells = [1, 128, 8]\ncell = [4e-9, 4e-9, 4e-9]\n"
@@ -364,9 +356,8 @@ START_TEST(closed_forms_are_the_fourier_picture)
         end_run(&r);
     }
 }
-END_TEST
 
-START_TEST(rings_and_logarithms_are_of_the_picture)
+TEST(rings_and_logarithms_are_of_the_picture)
 {
     run r = RUN(slab, NULL, "detector.spacing=lengths");
     run e = RUN(slab, NULL, "solver.estimator=expected", "solver.samples=100");
@@ -416,11 +407,10 @@ START_TEST(rings_and_logarithms_are_of_the_picture)
     end_run(&r);
     end_run(&e);
 }
-END_TEST
 
 /* --- budgets --- */
 
-START_TEST(every_photon_is_detected_absorbed_stopped_or_missed)
+TEST(every_photon_is_detected_absorbed_stopped_or_missed)
 {
     static const char *const orders[] = { "scattering.most=1", "scattering.most=2", "scattering.most=3" };
     const double a = 0.15, t = -64 * log(0.98);
@@ -460,12 +450,11 @@ START_TEST(every_photon_is_detected_absorbed_stopped_or_missed)
         end_run(&r);
     }
 }
-END_TEST
 
 /* A few cells for each scattering, spread over the detector from a random one on: as many visits as samples, and every
  * cell alike. Visits are sums of 7 neighbours of even counts: chi^2 has the variance 2 * 768 * (1 + 2 sum (n / 7)^2).
  */
-START_TEST(samples_visit_all_cells_alike)
+TEST(samples_visit_all_cells_alike)
 {
     run all = RUN(slab, NULL, "solver.estimator=expected", "solver.samples=768", "source.photons=100");
     run few = RUN(slab, NULL, "solver.estimator=expected", "solver.samples=7");
@@ -483,12 +472,11 @@ START_TEST(samples_visit_all_cells_alike)
     end_run(&all);
     end_run(&few);
 }
-END_TEST
 
 /* --- coherence --- */
 
 /* The amplitude of all photons so far, step by step, gives what each coherence time has added. */
-START_TEST(intensities_of_coherence_times_add_up)
+TEST(intensities_of_coherence_times_add_up)
 {
     static const char *const times[] = { "source.coherent_steps=1", "source.coherent_steps=3" };
     static double expected[2][768];
@@ -520,11 +508,10 @@ START_TEST(intensities_of_coherence_times_add_up)
         end_run(&r);
     }
 }
-END_TEST
 
 /* --- how the work is cut up --- */
 
-START_TEST(the_picture_does_not_depend_on_batches_layers_or_output)
+TEST(the_picture_does_not_depend_on_batches_layers_or_output)
 {
     run a = RUN(slab, NULL, "scattering.order=multiple", "density.absorption=0.1");
     static const char *const changes[][2] = { { "source.batch=5", "output.every=2" },
@@ -541,10 +528,9 @@ START_TEST(the_picture_does_not_depend_on_batches_layers_or_output)
     }
     end_run(&a);
 }
-END_TEST
 
 /* A step is a batch, and takes a second. */
-START_TEST(a_run_ends_where_it_is_told)
+TEST(a_run_ends_where_it_is_told)
 {
     static const char *const stops[] = { "stop.steps=3", "stop.time=3" };
     for (int k = 0; k < 2; k++) {
@@ -554,26 +540,5 @@ START_TEST(a_run_ends_where_it_is_told)
         end_run(&r);
     }
 }
-END_TEST
 
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, one_scattering_has_its_amplitude_in_every_direction);
-    tcase_add_test(tests, both_first_orders_of_shifted_gratings_are_the_born_series);
-    tcase_add_test(tests, tilted_light_lands_where_it_points);
-    tcase_add_test(tests, gaussian_light_is_as_wide_as_it_says);
-    tcase_add_test(tests, y_and_z_are_alike);
-    tcase_add_test(tests, expected_values_are_what_is_counted);
-    tcase_add_test(tests, polarised_light_avoids_its_electric_field);
-    tcase_add_test(tests, results_tell_both_first_orders);
-    tcase_add_test(tests, closed_forms_are_the_fourier_picture);
-    tcase_add_test(tests, rings_and_logarithms_are_of_the_picture);
-    tcase_add_test(tests, samples_visit_all_cells_alike);
-    tcase_add_test(tests, intensities_of_coherence_times_add_up);
-    tcase_add_test(tests, every_photon_is_detected_absorbed_stopped_or_missed);
-    tcase_add_test(tests, the_picture_does_not_depend_on_batches_layers_or_output);
-    tcase_add_test(tests, a_run_ends_where_it_is_told);
-}
-
-int main(void) { return bn_test_main("xray_properties", add); }
+int main(void) { return bn_test_main("xray_properties", open_context, close_context); }

@@ -25,7 +25,7 @@ static int64_t *counted(const run *r, size_t *cells)
     return values;
 }
 
-START_TEST(absorption_without_scattering_is_beers_law_in_each_cell)
+TEST(absorption_without_scattering_is_beers_law_in_each_cell)
 {
     static const char *const faces[] = { "source.face=x_min", "source.face=x_max", "source.face=y_min",
                                          "source.face=y_max", "source.face=z_min", "source.face=z_max" };
@@ -60,7 +60,6 @@ START_TEST(absorption_without_scattering_is_beers_law_in_each_cell)
         end_run(&r);
     }
 }
-END_TEST
 
 /* Light that enters a half space of isotropic scattering, albedo w, along its normal: Chandrasekhar (Radiative
  * Transfer, 1950): 1 - H(1) sqrt(1 - w) is reflected; deep inside fluence falls by exp(-k t), w = 2 k / ln((1 + k) / (1
@@ -82,7 +81,7 @@ static double h_of_one(double w)
     return h[NODES];
 }
 
-START_TEST(fluence_in_a_half_space_is_that_of_exact_transport)
+TEST(fluence_in_a_half_space_is_that_of_exact_transport)
 {
     /* Forty layers of half a mean free path. Across them light goes nowhere near the sides. */
     static const char text[] =
@@ -113,7 +112,6 @@ START_TEST(fluence_in_a_half_space_is_that_of_exact_transport)
     free(fluence);
     end_run(&r);
 }
-END_TEST
 
 /* A ball that scatters and absorbs, void around it. */
 static const char ball[] =
@@ -125,7 +123,7 @@ static const char ball[] =
     "theta_max = 3\n[detector]\ncells = [16, 16]\ncell_angle = 1e-3\nspacing = \"lengths\"\ndistance = 1000\nvolume = "
     "true\n";
 
-START_TEST(what_is_absorbed_and_what_escapes_is_what_entered_to_the_last_unit)
+TEST(what_is_absorbed_and_what_escapes_is_what_entered_to_the_last_unit)
 {
     static const char *const absorptions[] = { "density.absorption=0.03", "density.absorption=1",
                                                "density.absorption=1e-7", "density.absorption=0" };
@@ -155,14 +153,12 @@ START_TEST(what_is_absorbed_and_what_escapes_is_what_entered_to_the_last_unit)
         end_run(&r);
     }
 }
-END_TEST
 
-START_TEST(the_tally_does_not_depend_on_how_the_work_is_cut)
+TEST(the_tally_does_not_depend_on_how_the_work_is_cut)
 {
     static const char *const same[] = { "solver.layers=3", "source.batch=31", "output.every=2",
                                         "solver.density=slabs" };
-    bn_device *device;
-    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_device *device = opened_device();
     run a = RUN(ball, NULL, "case.seed=7");
     for (size_t i = 0; i < COUNT(same); i++) {
         run b = run_boxes(ball, device, i == 2 ? 3 : 1, (const char *const[]){ "case.seed=7", same[i], NULL });
@@ -172,17 +168,6 @@ START_TEST(the_tally_does_not_depend_on_how_the_work_is_cut)
         end_run(&b);
     }
     end_run(&a);
-    bn_device_close(&device);
-}
-END_TEST
-
-static void add(TCase *tests)
-{
-    tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, absorption_without_scattering_is_beers_law_in_each_cell);
-    tcase_add_test(tests, fluence_in_a_half_space_is_that_of_exact_transport);
-    tcase_add_test(tests, what_is_absorbed_and_what_escapes_is_what_entered_to_the_last_unit);
-    tcase_add_test(tests, the_tally_does_not_depend_on_how_the_work_is_cut);
 }
 
-int main(void) { return bn_test_main("xray_volume", add); }
+int main(void) { return bn_test_main("xray_volume", open_context, close_context); }

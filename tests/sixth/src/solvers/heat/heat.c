@@ -35,8 +35,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
                                        .h = { h, h, 1 },
                                        .origin = { 0.5 * h, 0.5 * h },
                                        .periodic = { true, true } }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "T", "K", BN_T_REAL, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "T_next", "K", BN_T_REAL, 1, 0 }));
+    BN_TRY(bn_plan_field(p, &s->T, &(bn_field_desc){ "T", "K", BN_T_REAL, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
+    BN_TRY(bn_plan_field(p, &s->next, &(bn_field_desc){ "T_next", "K", BN_T_REAL, 1, 0 }));
     BN_TRY(bn_plan_result(p, "T_max", "K", "largest temperature at the end"));
     return bn_plan_define(p, "K", s->k);
 }
@@ -51,8 +51,6 @@ static double hot_spot(const double x[3], const void *user)
 static bn_status init(bn_sim *sim, void *state)
 {
     heat *s = state;
-    s->T = bn_sim_field(sim, "T");
-    s->next = bn_sim_field(sim, "T_next");
     return bn_field_fill(s->T, hot_spot, bn_domain_grid(bn_sim_domain(sim)));
 }
 

@@ -1,0 +1,61 @@
+/* linear_references.c: one system, solved either way. */
+#include "support_case.h"
+
+#include "linear_references.h"
+
+#include <stdlib.h>
+
+answer solve_on_device(const bn_linear_desc *desc, const double *b, bn_domain_desc how, const bn_cg_target *target)
+{
+    enum { X, B, BITS, R, P, Q, Z, FIELDS };
+    static const char *const names[FIELDS] = { "x", "b", "bits", "r", "p", "q", "z" };
+    const size_t points = (size_t)desc->stencil.nx * desc->stencil.ny;
+    bn_domain *domain;
+    bn_field *f[FIELDS];
+    bn_linear *linear;
+    answer a = { .x = malloc(points * sizeof *a.x) };
+    ck_assert_ptr_nonnull(a.x);
+    how.grid = (bn_grid){ .dims = 2, .n = { desc->stencil.nx, desc->stencil.ny, 1 }, .h = { 1, 1, 1 }, .nodes = true };
+    OK(bn_domain_create(ctx, &how, &domain));
+    ck_assert(how.boxes == 0 || bn_domain_boxes(domain) == (size_t)how.boxes);
+    for (int i = 0; i < FIELDS; i++)
+        OK(bn_field_create(domain, &(bn_field_desc){ .name = names[i], .type = i == BITS ? BN_T_U8 : BN_T_REAL },
+                           &f[i]));
+    OK(bn_field_set(f[B], b, points));
+    OK(bn_linear_create(domain, desc, &(bn_linear_work){ f[BITS], f[R], f[P], f[Q], f[Z] }, &linear));
+    OK(bn_linear_solve(linear, f[X], f[B], target));
+    OK(bn_linear_report(linear, &a.report));
+    OK(bn_field_get(f[X], a.x, points));
+    OK(bn_domain_check_canaries(domain));
+    bn_linear_destroy(&linear);
+    for (int i = 0; i < FIELDS; i++)
+        bn_field_destroy(&f[i]);
+    bn_domain_destroy(&domain);
+    return a;
+}
+
+answer solve_by_reference(const bn_linear_desc *desc, const double *b, bn_precision precision,
+                          const bn_cg_target *target)
+{
+    const size_t points = (size_t)desc->stencil.nx * desc->stencil.ny;
+    answer a = { .x = calloc(points, sizeof *a.x) };
+    float *x = calloc(points, sizeof *x), *right = calloc(points, sizeof *right);
+    bn_linear_reference *reference;
+    ck_assert(a.x && x && right);
+    if (precision == BN_DOUBLE) {
+        OK(bn_linear_reference_create_double(ctx, desc, &reference));
+        OK(bn_linear_reference_solve_double(reference, a.x, b, target, &a.report));
+        bn_linear_reference_destroy_double(&reference);
+    } else {
+        for (size_t at = 0; at < points; at++)
+            right[at] = (float)b[at];
+        OK(bn_linear_reference_create_single(ctx, desc, &reference));
+        OK(bn_linear_reference_solve_single(reference, x, right, target, &a.report));
+        bn_linear_reference_destroy_single(&reference);
+        for (size_t at = 0; at < points; at++)
+            a.x[at] = (double)x[at];
+    }
+    free(x);
+    free(right);
+    return a;
+}
