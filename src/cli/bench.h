@@ -135,7 +135,6 @@ BN_CHECKED bn_status bn_bench_draw(bn_context *, const char *folder, const json_
 typedef enum bn_bench_format {
     BN_BENCH_TEXT,
     BN_BENCH_SIZE,     /* "size" and "dims": 257^2 */
-    BN_BENCH_SHAPE,    /* 64x4x1 */
     BN_BENCH_NUMBER,   /* four digits */
     BN_BENCH_DURATION, /* seconds */
     BN_BENCH_RATE,     /* 1.23 G; without a unit that of the row, a second */
@@ -170,9 +169,6 @@ BN_CHECKED bn_status bn_bench_suite_check(bn_context *, const char *name);
 /* What the runtime adds to the kernels, and what a start costs: "overhead" of the schema; and its tables. */
 BN_CHECKED bn_status bn_bench_overhead(const bn_bench_device *, json_t **out);
 BN_CHECKED bn_status bn_bench_overhead_print(bn_context *, const json_t *);
-/* The default work-groups beside those that `tune` finds, for each solver's standard case: "default_vs_tuned". */
-BN_CHECKED bn_status bn_bench_tuned(const bn_bench_device *, json_t **out);
-BN_CHECKED bn_status bn_bench_tuned_print(bn_context *, const json_t *);
 /* One, two, four ... of the devices that --device names together against one: "scaling". */
 BN_CHECKED bn_status bn_bench_scaling(const bn_bench_device *, json_t **out);
 BN_CHECKED bn_status bn_bench_scaling_print(bn_context *, const json_t *);

@@ -263,7 +263,6 @@ typedef struct own_suite {
 
 static const own_suite own_suites[] = {
     { "overhead", "overhead", bn_bench_overhead, bn_bench_overhead_print, false, false, false },
-    { "default-vs-tuned", "default_vs_tuned", bn_bench_tuned, bn_bench_tuned_print, false, false, false },
     { "scaling", "scaling", bn_bench_scaling, bn_bench_scaling_print, true, true, false },
     { "jobs", "jobs", bn_bench_jobs, bn_bench_jobs_print, false, true, true },
     { "peers", NULL, NULL, NULL, false, true, true },
