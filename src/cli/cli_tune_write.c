@@ -175,12 +175,8 @@ static json_t *document(const bn_tune *t)
 static bn_status write_json(const bn_tune *t, const char *path)
 {
     json_t *root = document(t);
-    char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
+    const bn_status st = bn_json_write(t->cli->ctx, path, root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     json_decref(root);
-    if (!text)
-        return bn_fail(t->cli->ctx, BN_MEMORY, "no memory for tune.json");
-    bn_status st = bn_file_write(t->cli->ctx, path, text, strlen(text));
-    free(text);
     return st;
 }
 
