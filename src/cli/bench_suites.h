@@ -105,18 +105,6 @@ BN_CHECKED bn_status bn_paper_page(const bn_suite *, const char *source, const j
 BN_CHECKED bn_status bn_suite_flow_cg_single(const bn_suite *);
 BN_CHECKED bn_status bn_suite_flow_cg_double(const bn_suite *);
 
-/* bench_registers.c: a kernel's registers of a work-item, and the compute capability (90 for 9.0; 0: not told), in what
- * a compiler said of it. False: nothing of that kernel. */
-bool bn_bench_registers(const char *log, const char *kernel, unsigned *registers, unsigned *architecture);
-/* Share of the warps of a compute unit [%] that registers and local memory [bytes] of groups of so many work-items
- * leave; NaN: the architecture is not known. */
-double bn_bench_occupancy(unsigned architecture, unsigned registers, size_t group, uint64_t local);
-
-/* bench_suite_flood_kernels.c. Cells along a side: 1,147,423 cells for 600 s are some 12,000 steps, more or less by
- * what flows; here as many, all wet. */
-unsigned bn_suite_flood_cells(const bn_suite *);
-BN_CHECKED bn_status bn_suite_flood_table_4_2(const bn_suite *);
-
 /* bench_suite_xray_rounding.c, bench_suite_xray_speed.c */
 BN_CHECKED bn_status bn_suite_xray_figure_5_1(const bn_suite *);
 BN_CHECKED bn_status bn_suite_xray_figure_5_2(const bn_suite *);
