@@ -296,7 +296,7 @@ static bn_status table_4_4(const bn_suite *s)
 /* Figs 5.2 to 5.4. The case's plans lie beside it: `binnacle cases building` writes all to the folder. */
 static bn_status figure_5_2(const bn_suite *s)
 {
-    const char *const text = bn_suite_case(building);
+    const char *const text = bn_suite_file(building);
     const char *why = s->level == BN_SUITE_SMALLEST ? bn_suite_left_out : NULL;
     const double end = s->gpu ? 600 : s->quick ? 2 : 10; /* whole intervals of the case */
     for (int twice = 0; twice < 2; twice++) {

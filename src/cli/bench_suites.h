@@ -69,8 +69,8 @@ double bn_suite_result(const bn_suite_run *, const char *name); /* NaN: there is
 BN_CHECKED bn_status bn_suite_run_table(const bn_suite *, const bn_suite_run *, const char *file, bn_csv_table *out);
 /* Shows a picture of the run, pictures/NAME*.png, the last one, on the page. */
 BN_CHECKED bn_status bn_suite_show(const bn_suite *, const bn_suite_run *, const char *name, const char *caption);
-/* The text of an embedded case; NULL: there is none. */
-const char *bn_suite_case(const char *path);
+/* The text of an embedded file, such as a case; NULL: there is none. */
+const char *bn_suite_file(const char *path);
 
 /* A job's figures, with its kernels if wanted; `seconds` of a step is NaN, with a warning, where it could not be
  * measured. A case that is wrong is a failure. */
