@@ -19,14 +19,14 @@ static const char copy_text[] = "kernel void copy(global const float4 *restrict 
                                 "    to[get_global_id(0)] = from[get_global_id(0)];\n"
                                 "}\n";
 
-bool bn_device_kept_path(bn_context *ctx, const bn_device_info *info, const char *what, char *path, size_t room,
-                         bool make)
+/* <cache>/devices/HASHwhat.txt, the hash over everything that tells devices and drivers apart; false when there is no
+ * cache. Makes the folder. */
+static bool kept_path(bn_context *ctx, const bn_device_info *info, const char *what, char *path, size_t room)
 {
     const char *dir = bn_context_cache_dir(ctx);
     if (!dir || snprintf(path, room, "%s/devices", dir) >= (int)room)
         return false;
-    if (make)
-        (void)mkdir(path, 0700);
+    (void)mkdir(path, 0700);
     const char *const parts[] = { info->name, info->platform, info->driver, info->version };
     uint64_t h = BN_HASH_START;
     for (size_t i = 0; i < 4; i++)
@@ -34,35 +34,37 @@ bool bn_device_kept_path(bn_context *ctx, const bn_device_info *info, const char
     return snprintf(path, room, "%s/devices/%016llx%s.txt", dir, (unsigned long long)h, what) < (int)room;
 }
 
-double bn_bandwidth_known(bn_context *ctx, const bn_device_info *info)
+FILE *bn_device_kept(bn_context *ctx, const bn_device_info *info, const char *what)
 {
     char path[4096];
+    return kept_path(ctx, info, what, path, sizeof path) ? fopen(path, "r") : NULL;
+}
+
+void bn_device_keep(bn_context *ctx, const bn_device_info *info, const char *what, const char *text)
+{
+    char path[4096], aside[4200];
+    if (!kept_path(ctx, info, what, path, sizeof path))
+        return;
+    snprintf(aside, sizeof aside, "%s.%ld", path, (long)getpid());
+    FILE *f = fopen(aside, "w");
+    if (!f)
+        return;
+    bool ok = fprintf(f, "%s# %s, %s, driver %s\n", text, info->name, info->platform, info->driver) > 0;
+    ok = fclose(f) == 0 && ok;
+    if (!ok || rename(aside, path) != 0)
+        (void)remove(aside);
+}
+
+double bn_bandwidth_known(bn_context *ctx, const bn_device_info *info)
+{
     double value = 0;
-    if (!bn_device_kept_path(ctx, info, "", path, sizeof path, false))
-        return 0;
-    FILE *f = fopen(path, "r");
+    FILE *f = bn_device_kept(ctx, info, "");
     if (!f)
         return 0;
     if (fscanf(f, "copy_bytes_per_second %lf", &value) != 1 || !isfinite(value) || value < 1e6 || value > 1e15)
         value = 0;
     fclose(f);
     return value;
-}
-
-static void keep(bn_context *ctx, const bn_device_info *info, double value)
-{
-    char path[4096], aside[4200];
-    if (!bn_device_kept_path(ctx, info, "", path, sizeof path, true))
-        return;
-    snprintf(aside, sizeof aside, "%s.%ld", path, (long)getpid());
-    FILE *f = fopen(aside, "w");
-    if (!f)
-        return;
-    bool ok = fprintf(f, "copy_bytes_per_second %.6g\n# %s, %s, driver %s\n", value, info->name, info->platform,
-                      info->driver) > 0;
-    ok = fclose(f) == 0 && ok;
-    if (!ok || rename(aside, path) != 0)
-        (void)remove(aside);
 }
 
 /* Best of several batches by the host's clock; the first batch warms up. Stops after about 0.2 s. */
@@ -90,6 +92,7 @@ bn_status bn_device_bandwidth(bn_device *d, double *bytes_per_second)
     if (d->info.bandwidth > 0)
         return BN_OK;
     bn_status st = BN_OK;
+    char text[64];
     cl_int status;
     cl_program program = NULL;
     cl_kernel kernel = NULL;
@@ -122,7 +125,8 @@ bn_status bn_device_bandwidth(bn_device *d, double *bytes_per_second)
     BN_GO(measure(d, kernel, bytes, bytes_per_second));
     d->info.bandwidth = *bytes_per_second;
     d->listed->bandwidth = *bytes_per_second;
-    keep(d->ctx, &d->info, *bytes_per_second);
+    snprintf(text, sizeof text, "copy_bytes_per_second %.6g\n", *bytes_per_second);
+    bn_device_keep(d->ctx, &d->info, "", text);
 out:
     if (from)
         clReleaseMemObject(from);

@@ -4,10 +4,14 @@
 
 #include "binnacle/device.h"
 
+#include <stdio.h>
+
 /* The bandwidth that an earlier run has measured, 0 when there is none. */
 double bn_bandwidth_known(bn_context *, const bn_device_info *);
-/* <cache>/devices/HASHwhat.txt, the hash over everything that tells devices and drivers apart; false when there is no
- * cache. `make`: makes the folder. */
-bool bn_device_kept_path(bn_context *, const bn_device_info *, const char *what, char *path, size_t room, bool make);
+/* A text that an earlier run has kept of the device and its driver, by its name, to be read and closed; NULL: there is
+ * none. */
+FILE *bn_device_kept(bn_context *, const bn_device_info *, const char *what);
+/* Keeps lines; where there is no cache nothing. */
+void bn_device_keep(bn_context *, const bn_device_info *, const char *what, const char *text);
 
 #endif

@@ -49,31 +49,8 @@ static bool entry_path(bn_context *ctx, const char *key, size_t key_bytes, char 
                     (unsigned long long)bn_hash(BN_HASH_START, key, key_bytes)) < (int)room;
 }
 
-static bool read_all(int fd, void *data, size_t bytes)
-{
-    for (size_t at = 0; at < bytes;) {
-        ssize_t n = read(fd, (char *)data + at, bytes - at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += (size_t)n;
-    }
-    return true;
-}
-
-static bool write_all(int fd, const void *data, size_t bytes)
-{
-    for (size_t at = 0; at < bytes;) {
-        ssize_t n = write(fd, (const char *)data + at, bytes - at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += (size_t)n;
-    }
-    return true;
-}
+static bool read_all(FILE *f, void *data, size_t bytes) { return fread(data, 1, bytes, f) == bytes; }
+static bool write_all(FILE *f, const void *data, size_t bytes) { return fwrite(data, 1, bytes, f) == bytes; }
 
 void bn_binary_cache_get(bn_context *ctx, const char *key, size_t key_bytes, unsigned char **binary, size_t *bytes)
 {
@@ -84,17 +61,21 @@ void bn_binary_cache_get(bn_context *ctx, const char *key, size_t key_bytes, uns
     *binary = NULL;
     if (!entry_path(ctx, key, key_bytes, path, sizeof path))
         return;
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
+    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    FILE *f = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (!f) {
+        if (fd >= 0)
+            close(fd);
         return;
+    }
     const char *why = "it is damaged";
     if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode) || s.st_uid != geteuid() || (s.st_mode & (S_IWGRP | S_IWOTH)))
         why = "others could have written it";
-    else if (read_all(fd, &head, sizeof head) && memcmp(head.magic, magic, sizeof magic) == 0 &&
+    else if (read_all(f, &head, sizeof head) && memcmp(head.magic, magic, sizeof magic) == 0 &&
              head.key_bytes == key_bytes && head.binary_bytes > 0 &&
              (uint64_t)s.st_size == sizeof head + head.key_bytes + head.binary_bytes &&
              (stored = malloc(key_bytes)) != NULL && (data = malloc(head.binary_bytes)) != NULL &&
-             read_all(fd, stored, key_bytes) && read_all(fd, data, head.binary_bytes) &&
+             read_all(f, stored, key_bytes) && read_all(f, data, head.binary_bytes) &&
              checksum(&head, stored, data) == head.checksum && memcmp(stored, key, key_bytes) == 0) {
         *binary = data;
         *bytes = head.binary_bytes;
@@ -103,7 +84,7 @@ void bn_binary_cache_get(bn_context *ctx, const char *key, size_t key_bytes, uns
     }
     if (why)
         bn_log(ctx, BN_LOG_DEBUG, "cache entry %s is not used: %s", path, why);
-    close(fd);
+    fclose(f); /* opened for reading: nothing can be lost here */
     free(stored);
     free(data);
 }
@@ -117,13 +98,12 @@ void bn_binary_cache_put(bn_context *ctx, const char *key, size_t key_bytes, con
     memcpy(head.magic, magic, sizeof magic);
     head.checksum = checksum(&head, key, binary);
     snprintf(aside, sizeof aside, "%s.%ld", path, (long)getpid());
-    int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && write_all(fd, &head, sizeof head) && write_all(fd, key, key_bytes) &&
-              write_all(fd, binary, bytes);
-    if (fd >= 0 && close(fd) != 0)
+    const int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    bool ok = f && write_all(f, &head, sizeof head) && write_all(f, key, key_bytes) && write_all(f, binary, bytes);
+    if (f ? fclose(f) != 0 : fd >= 0 && close(fd) != 0)
         ok = false;
-    if (ok)
-        ok = rename(aside, path) == 0;
+    ok = ok && rename(aside, path) == 0;
     if (!ok) {
         bn_log(ctx, BN_LOG_DEBUG, "cache entry %s could not be written: %s", path, strerror(errno));
         if (fd >= 0)

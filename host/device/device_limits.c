@@ -230,12 +230,10 @@ static void list(bn_device_limits *p, const char *names[KEPT], double *values[KE
 
 static bool known(bn_context *ctx, const bn_device_info *info, bn_device_limits *p)
 {
-    char path[4096], name[32];
+    char name[32];
     const char *names[KEPT];
     double *values[KEPT];
-    if (!bn_device_kept_path(ctx, info, "-peaks", path, sizeof path, false))
-        return false;
-    FILE *f = fopen(path, "r");
+    FILE *f = bn_device_kept(ctx, info, "-peaks");
     if (!f)
         return false;
     list(p, names, values);
@@ -249,23 +247,14 @@ static bool known(bn_context *ctx, const bn_device_info *info, bn_device_limits 
 
 static void keep(bn_context *ctx, const bn_device_info *info, bn_device_limits *p)
 {
-    char path[4096], aside[4200];
+    char text[64 * (KEPT + 1)];
     const char *names[KEPT];
     double *values[KEPT];
-    if (!bn_device_kept_path(ctx, info, "-peaks", path, sizeof path, true))
-        return;
-    snprintf(aside, sizeof aside, "%s.%ld", path, (long)getpid());
-    FILE *f = fopen(aside, "w");
-    if (!f)
-        return;
     list(p, names, values);
-    bool ok = fprintf(f, "date %lld\n", p->date) > 0;
+    int used = snprintf(text, sizeof text, "date %lld\n", p->date);
     for (int i = 0; i < KEPT; i++)
-        ok = fprintf(f, "%s %.6g\n", names[i], *values[i]) > 0 && ok;
-    ok = fprintf(f, "# %s, %s, driver %s\n", info->name, info->platform, info->driver) > 0 && ok;
-    ok = fclose(f) == 0 && ok;
-    if (!ok || rename(aside, path) != 0)
-        (void)remove(aside);
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s %.6g\n", names[i], *values[i]);
+    bn_device_keep(ctx, info, "-peaks", text);
 }
 
 bn_status bn_device_measure_limits(bn_device *d, bool again, bn_device_limits *p)

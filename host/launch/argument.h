@@ -53,13 +53,9 @@ struct bn_argument_kind {
 
 /* Functions that several kinds have in common. */
 bn_domain *bn_argument_field_owner(const bn_arg *);
-bn_domain *bn_argument_scalars_owner(const bn_arg *);
 bn_domain *bn_argument_array_owner(const bn_arg *);
 bn_status bn_argument_set_field(const bn_launching *, const bn_arg *, size_t box, cl_uint index);
 bn_status bn_argument_field_changed(const bn_launching *, const bn_arg *);
-bn_status bn_argument_set_scalars(const bn_launching *, const bn_arg *, size_t box, cl_uint index);
-bn_status bn_argument_collect_scalars(bn_launching *, const bn_arg *);
-bn_status bn_argument_scalars_changed(const bn_launching *, const bn_arg *);
 /* All cells of a box. */
 bn_part bn_whole_box(const bn_domain *, size_t box);
 /* Whether a launch on the box takes long enough to hide a transfer behind a part of it. */

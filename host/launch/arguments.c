@@ -156,9 +156,9 @@ static bn_status partials_changed(const bn_launching *l, const bn_arg *a)
     return BN_OK;
 }
 
-bn_domain *bn_argument_scalars_owner(const bn_arg *a) { return a->object.scalars ? a->object.scalars->domain : NULL; }
+static bn_domain *scalars_owner(const bn_arg *a) { return a->object.scalars ? a->object.scalars->domain : NULL; }
 
-bn_status bn_argument_collect_scalars(bn_launching *l, const bn_arg *a)
+static bn_status collect_scalars(bn_launching *l, const bn_arg *a)
 {
     for (size_t i = 0; i < l->scalar_count; i++)
         if (l->scalars[i] == a->object.scalars)
@@ -169,12 +169,12 @@ bn_status bn_argument_collect_scalars(bn_launching *l, const bn_arg *a)
     return BN_OK;
 }
 
-bn_status bn_argument_set_scalars(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+static bn_status set_scalars(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
 {
     return set_copy(l, box, index, a->object.scalars->buffer);
 }
 
-bn_status bn_argument_scalars_changed(const bn_launching *l, const bn_arg *a)
+static bn_status scalars_changed(const bn_launching *l, const bn_arg *a)
 {
     (void)l;
     a->object.scalars->differ = a->object.scalars->differ || a->object.scalars->shared;
@@ -187,7 +187,6 @@ const bn_argument_kind bn_argument_partials = {
 const bn_argument_kind bn_argument_totals = {
     .owner = partials_owner, .collect = collect_totals, .prepare = pack_totals, .set = set_totals
 };
-const bn_argument_kind bn_argument_scalars = { .owner = bn_argument_scalars_owner,
-                                               .collect = bn_argument_collect_scalars,
-                                               .set = bn_argument_set_scalars,
-                                               .after = bn_argument_scalars_changed };
+const bn_argument_kind bn_argument_scalars = {
+    .owner = scalars_owner, .collect = collect_scalars, .set = set_scalars, .after = scalars_changed
+};

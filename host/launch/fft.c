@@ -3,6 +3,7 @@
  * whose compiler does not take clFFT's kernels or makes wrong ones of them. */
 #include "api/fft.h"
 
+#include "device/bandwidth.h"
 #include "device/device_thread.h"
 #include "api/embedded_files.h"
 #include "grid/block_copy.h"
@@ -14,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const bn_kernel_desc pack_kernel = { "fft_pack", BN_PER_CELL, { 2, 2, 0 } };
 static const bn_kernel_desc unpack_kernel = { "fft_unpack", BN_PER_CELL, { 2, 2, 2 } };
@@ -91,33 +90,18 @@ out:
     return st;
 }
 
-/* <cache>/fft/HASH.txt for this device, driver, precision and size; false without a cache. */
-static bool kept_path(const bn_fft *f, char *path, size_t room)
-{
-    const bn_device_info *info = &f->domain->device->info;
-    const char *dir = bn_context_cache_dir(f->domain->ctx);
-    const char *const parts[] = { info->name, info->platform, info->driver, info->version };
-    uint64_t h = bn_hash(BN_HASH_START, f->n, sizeof f->n);
-    h = bn_hash(h, &f->domain->desc.precision, sizeof f->domain->desc.precision);
-    for (size_t i = 0; i < 4; i++)
-        h = bn_hash(h, parts[i], strlen(parts[i]) + 1);
-    if (!dir || snprintf(path, room, "%s/fft", dir) >= (int)room)
-        return false;
-    (void)mkdir(path, 0700);
-    return snprintf(path, room, "%s/fft/%016llx.txt", dir, (unsigned long long)h) < (int)room;
-}
-
 /* Once per device, driver and size: the plan must agree with the reference. Rounding grows with the logarithm of the
  * length. */
 static bn_status check_plan(bn_fft *f)
 {
     bn_domain *d = f->domain;
-    const double unit = d->desc.precision == BN_DOUBLE ? 0x1p-53 : 0x1p-24,
-                 limit = 16 * unit * log2((double)f->points + 2);
-    char path[4096];
-    const bool keeps = kept_path(f, path, sizeof path);
-    FILE *file = keeps ? fopen(path, "r") : NULL;
-    bool known = file && fscanf(file, "error %lf", &f->error) == 1 && f->error <= limit;
+    const bn_device_info *info = &d->device->info;
+    const bool is_double = d->desc.precision == BN_DOUBLE;
+    const double unit = is_double ? 0x1p-53 : 0x1p-24, limit = 16 * unit * log2((double)f->points + 2);
+    char name[96], text[64];
+    snprintf(name, sizeof name, "-fft-%zux%zux%zu-%s", f->n[0], f->n[1], f->n[2], is_double ? "double" : "single");
+    FILE *file = bn_device_kept(d->ctx, info, name);
+    const bool known = file && fscanf(file, "error %lf", &f->error) == 1 && f->error <= limit;
     if (file)
         fclose(file);
     if (known)
@@ -127,16 +111,9 @@ static bn_status check_plan(bn_fft *f)
         return bn_fail(d->ctx, BN_MISMATCH,
                        "the Fourier transform of %zu x %zu x %zu points is wrong on %s (driver %s): off by %.3g, at "
                        "most %.3g is rounding",
-                       f->n[0], f->n[1], f->n[2], d->device->info.name, d->device->info.driver, f->error, limit);
-    char aside[4200];
-    snprintf(aside, sizeof aside, "%s.%ld", path, (long)getpid());
-    file = keeps ? fopen(aside, "w") : NULL;
-    if (file) {
-        bool ok = fprintf(file, "error %.6g\n", f->error) > 0;
-        ok = fclose(file) == 0 && ok;
-        if (!ok || rename(aside, path) != 0)
-            (void)remove(aside);
-    }
+                       f->n[0], f->n[1], f->n[2], info->name, info->driver, f->error, limit);
+    snprintf(text, sizeof text, "error %.6g\n", f->error);
+    bn_device_keep(d->ctx, info, name, text);
     return BN_OK;
 }
 

@@ -12,11 +12,6 @@ const bn_argument_kind bn_argument_write_other_grid = { .owner = bn_argument_fie
                                                         .other_grid = true,
                                                         .set = bn_argument_set_field,
                                                         .after = bn_argument_field_changed };
-const bn_argument_kind bn_argument_scalars_other_grid = { .owner = bn_argument_scalars_owner,
-                                                          .other_grid = true,
-                                                          .collect = bn_argument_collect_scalars,
-                                                          .set = bn_argument_set_scalars,
-                                                          .after = bn_argument_scalars_changed };
 
 static bn_domain *sizes_owner(const bn_arg *a) { return a->object.domain; }
 

@@ -135,7 +135,6 @@ BN_CHECKED bn_status bn_bench_draw(bn_context *, const char *folder, const json_
 typedef enum bn_bench_format {
     BN_BENCH_TEXT,
     BN_BENCH_SIZE,     /* "size" and "dims": 257^2 */
-    BN_BENCH_SHAPE,    /* 64x4x1 */
     BN_BENCH_NUMBER,   /* four digits */
     BN_BENCH_DURATION, /* seconds */
     BN_BENCH_RATE,     /* 1.23 G; without a unit that of the row, a second */
@@ -167,12 +166,6 @@ BN_CHECKED bn_status bn_bench_suite(const bn_bench_device *, const char *name, j
 BN_CHECKED bn_status bn_bench_suite_print(bn_context *, const json_t *);
 /* BN_USAGE, with the names, for one that there is none of. */
 BN_CHECKED bn_status bn_bench_suite_check(bn_context *, const char *name);
-/* What the runtime adds to the kernels, and what a start costs: "overhead" of the schema; and its tables. */
-BN_CHECKED bn_status bn_bench_overhead(const bn_bench_device *, json_t **out);
-BN_CHECKED bn_status bn_bench_overhead_print(bn_context *, const json_t *);
-/* The default work-groups beside those that `tune` finds, for each solver's standard case: "default_vs_tuned". */
-BN_CHECKED bn_status bn_bench_tuned(const bn_bench_device *, json_t **out);
-BN_CHECKED bn_status bn_bench_tuned_print(bn_context *, const json_t *);
 /* One, two, four ... of the devices that --device names together against one: "scaling". */
 BN_CHECKED bn_status bn_bench_scaling(const bn_bench_device *, json_t **out);
 BN_CHECKED bn_status bn_bench_scaling_print(bn_context *, const json_t *);
@@ -185,15 +178,5 @@ bool bn_bench_wanted(const bn_options *, const char *solver);
 /* For runs in processes of their own: a folder, and its removal with all in it. */
 BN_CHECKED bn_status bn_bench_temporary(bn_context *, char folder[BN_BENCH_PATH]);
 void bn_bench_remove_tree(const char *path);
-
-/* The arguments of such a run: `command` on the job's case, which is written to the folder, with its settings, on its
- * device, --out `results` and these options (NULL at their end). */
-enum { BN_BENCH_ARGUMENTS = 64 };
-typedef struct bn_bench_command {
-    const char *arguments[BN_BENCH_ARGUMENTS];
-    char index[32], path[BN_BENCH_PATH + 64], results[BN_BENCH_PATH + 64];
-} bn_bench_command;
-BN_CHECKED bn_status bn_bench_child_command(const bn_bench_device *, const bn_bench_job *, const char *folder,
-                                            const char *command, const char *const *options, bn_bench_command *out);
 
 #endif

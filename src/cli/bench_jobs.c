@@ -1,5 +1,6 @@
 /* bench_jobs.c: `bench --suite jobs`: every case that is part of the program as a process of its own, with warm caches:
  * where the time goes that a person waits, beside what the kernels take by themselves. */
+#define _XOPEN_SOURCE 700 /* nftw */
 #include "cli/bench.h"
 
 #include "api/embedded_files.h"
@@ -8,16 +9,37 @@
 #include "output/progress.h"
 #include "run/child.h"
 
+#include <errno.h>
+#include <ftw.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ARGUMENTS = 16, PATH = BN_BENCH_PATH, NAME = 64 };
 
 /* [s] after which a run is told to end, and after which it is killed. */
 static const double told_after = 20, told_after_quick = 3, killed_after = 120;
+
+bn_status bn_bench_temporary(bn_context *ctx, char folder[BN_BENCH_PATH])
+{
+    const char *place = getenv("TMPDIR");
+    if (snprintf(folder, BN_BENCH_PATH, "%s/binnacle-bench-XXXXXX", place && place[0] ? place : "/tmp") >=
+            BN_BENCH_PATH ||
+        !mkdtemp(folder))
+        return bn_fail(ctx, BN_IO, "no temporary folder for runs in new processes: %s", strerror(errno));
+    return BN_OK;
+}
+
+static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *walk)
+{
+    (void)s, (void)kind, (void)walk;
+    return remove(path) == 0 || errno == ENOENT ? 0 : -1;
+}
+
+void bn_bench_remove_tree(const char *path) { (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
 /* What a run's summary says of it. */
 typedef struct job_run {

@@ -5,6 +5,7 @@
 #include "cli/cli_text.h"
 #include "io/file.h"
 #include "output/html.h"
+#include "output/json_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -163,12 +164,9 @@ bn_status bn_paper_write(const bn_suite *s)
     if (*s->failed)
         return BN_OK; /* the next command tries again */
     json_t *document = json_pack("{s:o, s:O, s:O}", "key", key_of(s), "rows", s->rows, "pictures", s->pictures);
-    char *text = document ? json_dumps(document, JSON_INDENT(1)) : NULL;
     snprintf(path, sizeof path, "%s/%s.json", s->folder, s->table->id);
-    const bn_status st = text ? bn_file_write(s->d->cli->ctx, path, text, strlen(text))
-                              : bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for %s", path);
+    const bn_status st = bn_json_write(s->d->cli->ctx, path, document, JSON_INDENT(1));
     json_decref(document);
-    free(text);
     return st;
 }
 

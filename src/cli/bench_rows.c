@@ -1,7 +1,6 @@
 /* bench_rows.c: rows of published studies, and the tables that travel inside the program (data/published). */
 #include "cli/bench_suites.h"
 
-#include "api/embedded_files.h"
 #include "cli/cli_text.h"
 
 #include <math.h>
@@ -124,10 +123,8 @@ static bool next_fields(bn_published *t, char fields[BN_PUBLISHED_FIELDS][BN_PUB
 
 bn_published bn_published_open(const char *name)
 {
-    bn_published t = { .at = "" };
-    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
-        if (strcmp(f->name, name) == 0)
-            t.at = f->text;
+    const char *text = bn_suite_file(name);
+    bn_published t = { .at = text ? text : "" };
     (void)next_fields(&t, t.heads); /* a table that is not there is empty */
     return t;
 }

@@ -18,7 +18,7 @@
 static const double most_seconds = 86400;
 enum { ARGUMENTS = 48 };
 
-const char *bn_suite_case(const char *path)
+const char *bn_suite_file(const char *path)
 {
     for (const bn_embedded *f = bn_embedded_files; f->name; f++)
         if (strcmp(f->name, path) == 0)

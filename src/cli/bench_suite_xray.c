@@ -405,7 +405,7 @@ static bn_status figure_6_11(const bn_suite *s)
 static bn_status figure_6_12(const bn_suite *s)
 {
     double ratio;
-    BN_TRY(compare_orders(s, "gratings", bn_suite_case("data/cases/xray/offset-gratings.toml"), 6e7,
+    BN_TRY(compare_orders(s, "gratings", bn_suite_file("data/cases/xray/offset-gratings.toml"), 6e7,
                           (const double[]){ 5.9e-3, 6.6e-3 }, &ratio));
     return bn_suite_add(s, 0.1, ratio, "x",
                         "intensity of the first orders, multiple over single (published: an order of magnitude lower)");

@@ -30,14 +30,27 @@ static const struct {
 };
 enum { SUITES = sizeof suites / sizeof *suites };
 
+static const struct {
+    const char *name, *instead;
+} gone[] = {
+    { "overhead",
+      "`binnacle bench --size 64 --json` has the launches and waits of a step, and the share outside of kernels; a "
+      "start stands in `timings` of summary.json and in --suite jobs" },
+    { "default-vs-tuned",
+      "`binnacle tune SOLVER` prints every kernel's default work-group beside the fastest; --out leaves tune.json" },
+};
+
 bn_status bn_bench_suite_check(bn_context *ctx, const char *name)
 {
     for (size_t i = 0; i < SUITES; i++)
         if (strcmp(suites[i].name, name) == 0 || strcmp(suites[i].alias, name) == 0)
             return BN_OK;
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+        if (strcmp(gone[i].name, name) == 0)
+            return bn_fail(ctx, BN_USAGE, "--suite %s is no more: %s", name, gone[i].instead);
     return bn_fail(ctx, BN_USAGE,
                    "unknown suite `%s`; there are paper-xray, paper-maxwell, paper-flood, paper-bpm, paper-flow "
-                   "(seed-000 to seed-004), overhead, default-vs-tuned, scaling, peers and jobs",
+                   "(seed-000 to seed-004), scaling, peers and jobs",
                    name);
 }
 

@@ -69,8 +69,8 @@ double bn_suite_result(const bn_suite_run *, const char *name); /* NaN: there is
 BN_CHECKED bn_status bn_suite_run_table(const bn_suite *, const bn_suite_run *, const char *file, bn_csv_table *out);
 /* Shows a picture of the run, pictures/NAME*.png, the last one, on the page. */
 BN_CHECKED bn_status bn_suite_show(const bn_suite *, const bn_suite_run *, const char *name, const char *caption);
-/* The text of an embedded case; NULL: there is none. */
-const char *bn_suite_case(const char *path);
+/* The text of an embedded file, such as a case; NULL: there is none. */
+const char *bn_suite_file(const char *path);
 
 /* A job's figures, with its kernels if wanted; `seconds` of a step is NaN, with a warning, where it could not be
  * measured. A case that is wrong is a failure. */
@@ -104,18 +104,6 @@ BN_CHECKED bn_status bn_paper_page(const bn_suite *, const char *source, const j
 /* bench_suite_flow_cg.c */
 BN_CHECKED bn_status bn_suite_flow_cg_single(const bn_suite *);
 BN_CHECKED bn_status bn_suite_flow_cg_double(const bn_suite *);
-
-/* bench_registers.c: a kernel's registers of a work-item, and the compute capability (90 for 9.0; 0: not told), in what
- * a compiler said of it. False: nothing of that kernel. */
-bool bn_bench_registers(const char *log, const char *kernel, unsigned *registers, unsigned *architecture);
-/* Share of the warps of a compute unit [%] that registers and local memory [bytes] of groups of so many work-items
- * leave; NaN: the architecture is not known. */
-double bn_bench_occupancy(unsigned architecture, unsigned registers, size_t group, uint64_t local);
-
-/* bench_suite_flood_kernels.c. Cells along a side: 1,147,423 cells for 600 s are some 12,000 steps, more or less by
- * what flows; here as many, all wet. */
-unsigned bn_suite_flood_cells(const bn_suite *);
-BN_CHECKED bn_status bn_suite_flood_table_4_2(const bn_suite *);
 
 /* bench_suite_xray_rounding.c, bench_suite_xray_speed.c */
 BN_CHECKED bn_status bn_suite_xray_figure_5_1(const bn_suite *);

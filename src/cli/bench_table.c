@@ -55,10 +55,6 @@ static void put(char cell[BN_TEXT_TABLE_CELL], const json_t *row, const bn_bench
         snprintf(cell, BN_TEXT_TABLE_CELL, "%.120s", json_is_string(m) ? json_string_value(m) : "");
     else if (c->format == BN_BENCH_SIZE)
         put_size(cell, row);
-    else if (c->format == BN_BENCH_SHAPE && json_is_array(m))
-        snprintf(cell, BN_TEXT_TABLE_CELL, "%lldx%lldx%lld", (long long)json_integer_value(json_array_get(m, 0)),
-                 (long long)json_integer_value(json_array_get(m, 1)),
-                 (long long)json_integer_value(json_array_get(m, 2)));
     else if (c->format == BN_BENCH_SHARE && isfinite(value))
         snprintf(cell, BN_TEXT_TABLE_CELL, "%.*f %%", fabs(value) < 0.0995 ? 1 : 0, 100 * value);
     else if (!isfinite(value) || (c->format == BN_BENCH_RATE && value == 0)) /* 0: nothing was counted */

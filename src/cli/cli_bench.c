@@ -54,15 +54,15 @@ static json_t *figures_json(const bn_bench_result *r)
                                bn_json_real(r->kernels[k].calls), "seconds", bn_json_real(r->kernels[k].seconds),
                                "bytes", bn_json_real(r->kernels[k].bytes), "flops", bn_json_real(r->kernels[k].flops)));
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:s, s:s, s:o}, s:{s:o, s:o, s:i, s:i}, s:o, s:o}", "refused",
-        r->refused[0] ? bn_json_text(r->refused) : json_null(), "seconds", bn_json_real(r->seconds), "noise",
-        bn_json_real(r->noise), "updates", bn_json_real(r->updates), "bytes", bn_json_real(r->bytes), "flops",
-        bn_json_real(r->flops), "bytes_per_second", bn_json_real(r->bytes / r->seconds), "flops_per_second",
-        bn_json_real(r->flops / r->seconds), "floor", "seconds", bn_json_real(r->floor), "bound",
-        r->by_bytes ? "bytes" : "operations", "source", r->counted ? "counted" : "declared", "share",
-        bn_json_real(r->share), "build", "without_cache", bn_json_real(r->build), "as_it_came",
-        bn_json_real(r->rebuild), "built", (int)r->built, "cached", (int)r->cached, "outside_kernels",
-        bn_json_real(r->outside), "kernels", kernels);
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:s, s:s, s:o}, s:{s:o, s:o, s:i, s:i}, s:o, s:o}",
+        "refused", r->refused[0] ? bn_json_text(r->refused) : json_null(), "seconds", bn_json_real(r->seconds), "noise",
+        bn_json_real(r->noise), "updates", bn_json_real(r->updates), "launches", bn_json_real(r->launches), "waits",
+        bn_json_real(r->waits), "bytes", bn_json_real(r->bytes), "flops", bn_json_real(r->flops), "bytes_per_second",
+        bn_json_real(r->bytes / r->seconds), "flops_per_second", bn_json_real(r->flops / r->seconds), "floor",
+        "seconds", bn_json_real(r->floor), "bound", r->by_bytes ? "bytes" : "operations", "source",
+        r->counted ? "counted" : "declared", "share", bn_json_real(r->share), "build", "without_cache",
+        bn_json_real(r->build), "as_it_came", bn_json_real(r->rebuild), "built", (int)r->built, "cached",
+        (int)r->cached, "outside_kernels", bn_json_real(r->outside), "kernels", kernels);
 }
 
 static bn_status add_row(bn_context *ctx, json_t *rows, const bn_bench_job *job, const bn_bench_result *r,
@@ -262,8 +262,6 @@ typedef struct own_suite {
 } own_suite;
 
 static const own_suite own_suites[] = {
-    { "overhead", "overhead", bn_bench_overhead, bn_bench_overhead_print, false, false, false },
-    { "default-vs-tuned", "default_vs_tuned", bn_bench_tuned, bn_bench_tuned_print, false, false, false },
     { "scaling", "scaling", bn_bench_scaling, bn_bench_scaling_print, true, true, false },
     { "jobs", "jobs", bn_bench_jobs, bn_bench_jobs_print, false, true, true },
     { "peers", NULL, NULL, NULL, false, true, true },
@@ -377,11 +375,7 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
     const char *folder = cli->options->run.out;
     const json_t *devices = json_object_get(document, "devices");
     BN_TRY(bn_directory_create(ctx, folder));
-    char *text = json_dumps(document, JSON_INDENT(2));
-    const bn_status st = text ? bn_file_write(ctx, bn_path_join(folder, "bench.json").text, text, strlen(text))
-                              : bn_fail(ctx, BN_MEMORY, "no memory for the document");
-    free(text);
-    BN_TRY(st);
+    BN_TRY(bn_json_write(ctx, bn_path_join(folder, "bench.json").text, document, JSON_INDENT(2)));
     for (size_t i = 0; i < json_array_size(devices); i++) {
         char name[32];
         snprintf(name, sizeof name, "device-%zu", i);

@@ -3,13 +3,11 @@
 #include "cli/commands.h"
 
 #include "case/string_buffer.h"
+#include "cli/cli_plot.h"
 #include "cli/cli_text.h"
 #include "io/csv_read.h"
 #include "io/file.h"
 #include "io/field_file.h"
-#include "output/frame_picture.h"
-#include "plot/even.h"
-#include "plot/picture.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -310,8 +308,8 @@ static bn_status draw_difference(comparison *c, const char *name, const bn_vtk_i
     const size_t first = image->n[2] / 2 * plane; /* in three dimensions the middle of z */
     const double shift = image->nodes ? 0 : 0.5;
     char file[2 * NAME_BYTES], title[2 * NAME_BYTES], part[BN_SHORT_TEXT] = "", of[BN_SHORT_TEXT] = "", where[64] = "";
-    double *values = calloc(plane, sizeof *values), *halves = NULL, h[2] = { image->h[0], image->h[1] };
-    uint32_t n[2] = { image->n[0], image->n[1] };
+    double *values = calloc(plane, sizeof *values);
+    bn_picture picture = { .map = BN_MAP_DIVERGING, .title = title, .name = a->name, .unit = a->unit };
     if (a->components > 1) {
         snprintf(part, sizeof part, "-%zu", component + 1);
         snprintf(of, sizeof of, " %zu", component + 1);
@@ -325,29 +323,12 @@ static bn_status draw_difference(comparison *c, const char *name, const bn_vtk_i
     bn_status st = values ? BN_OK : bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
     for (size_t i = 0; st == BN_OK && i < plane; i++)
         values[i] = bn_vtk_value(b, first + i + component * points) - bn_vtk_value(a, first + i + component * points);
-    if (st == BN_OK && image->hexagons && !(halves = bn_frame_half_cells(values, image->n[0], image->n[1])))
-        st = bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
-    if (st == BN_OK && image->place[0]) {
-        double *even = bn_even_values(values, image->place, n, h);
-        free(values);
-        values = even;
-        st = values ? BN_OK : bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
-    }
     if (st == BN_OK)
-        st = bn_picture_write(c->cli->ctx, path.text,
-                              &(bn_picture){ .n = { halves ? 2 * n[0] + 1 : n[0], n[1] },
-                                             .origin = { image->origin[0] + (halves ? 0.25 : shift) * image->h[0],
-                                                         image->origin[1] + shift * image->h[1] },
-                                             .h = { h[0] * (halves ? 0.5 : 1), h[1] },
-                                             .nodes = image->nodes,
-                                             .values = halves ? halves : values,
-                                             .map = BN_MAP_DIVERGING,
-                                             .title = title,
-                                             .name = a->name,
-                                             .unit = a->unit });
+        st = bn_plot_plane(c->cli->ctx, image, (const int[]){ 0, 1 }, &values, &picture);
+    if (st == BN_OK)
+        st = bn_picture_write(c->cli->ctx, path.text, &picture);
     if (st == BN_OK && !c->cli->options->run.json)
         bn_string_add(&c->pictures, "  %s\n", path.text);
-    free(halves);
     free(values);
     return st;
 }

@@ -3,6 +3,7 @@
 #define BN_CLI_PLOT_H
 
 #include "cli/options.h"
+#include "io/vtk.h"
 #include "plot/picture.h"
 
 /* Lines of one chart, of several runs; the frames of one field. */
@@ -28,6 +29,11 @@ BN_CHECKED bn_status bn_plot_add_line(bn_plot *, const bn_plot_line *);
 
 /* A picture of the array `name` in a file, at once or as a frame. */
 BN_CHECKED bn_status bn_plot_add_picture(bn_plot *, const char *path, const char *name, bn_picture *);
+
+/* Makes a picture of values of an image along two axes: on equal distances, and of hexagons half cells. Replaces
+ * `*values` by what is drawn, and sets what a picture has of its grid. */
+BN_CHECKED bn_status bn_plot_plane(bn_context *, const bn_vtk_image *, const int axis[2], double **values,
+                                   bn_picture *out);
 
 /* Draws the charts and joins the frames that were kept. */
 BN_CHECKED bn_status bn_plot_finish(bn_plot *);

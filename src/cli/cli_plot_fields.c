@@ -199,6 +199,33 @@ static double value_at(const bn_vtk_image *image, const double *values, const do
     return sum;
 }
 
+bn_status bn_plot_plane(bn_context *ctx, const bn_vtk_image *image, const int axis[2], double **values, bn_picture *out)
+{
+    uint32_t n[2] = { image->n[axis[0]], image->n[axis[1]] };
+    double h[2] = { image->h[axis[0]], image->h[axis[1]] }, *other = NULL;
+    const double *const uneven[2] = { image->place[axis[0]], image->place[axis[1]] };
+    const bool hexagons = image->hexagons && axis[0] == 0 && axis[1] == 1;
+    if (hexagons)
+        other = bn_frame_half_cells(*values, n[0], n[1]);
+    else if (uneven[0] || uneven[1])
+        other = bn_even_values(*values, uneven, n, h);
+    if ((hexagons || uneven[0] || uneven[1]) && !other)
+        return bn_fail(ctx, BN_MEMORY, "no memory for a picture of %u x %u values", n[0], n[1]);
+    if (other) {
+        free(*values);
+        *values = other;
+    }
+    out->n[0] = hexagons ? 2 * n[0] + 1 : n[0];
+    out->n[1] = n[1];
+    out->origin[0] = place(image, axis[0], hexagons ? -0.25 : 0);
+    out->origin[1] = place(image, axis[1], 0);
+    out->h[0] = h[0] * (hexagons ? 0.5 : 1);
+    out->h[1] = h[1];
+    out->nodes = image->nodes;
+    out->values = *values;
+    return BN_OK;
+}
+
 typedef struct texts {
     char name[160], label[256], title[300], when[64];
 } texts;
@@ -262,10 +289,7 @@ static bn_status plot_array(bn_plot *p, const char *path, const bn_vtk_image *im
     double low, high;
     BN_TRY(cut(cli, path, image, &cut_at));
     BN_TRY(read_range(cli, &low, &high));
-    uint32_t n[2] = { image->n[cut_at.axis[0]], image->n[cut_at.axis[1]] };
-    double h[2] = { image->h[cut_at.axis[0]], image->h[cut_at.axis[1]] };
-    const double *const uneven[2] = { image->place[cut_at.axis[0]], image->place[cut_at.axis[1]] };
-    bn_status st = BN_OK;
+    const uint32_t n[2] = { image->n[cut_at.axis[0]], image->n[cut_at.axis[1]] };
     if (cut_at.along >= 0 && !line)
         snprintf(where, sizeof where, ", %s = %.4g m", axis_names[cut_at.along], cut_at.at);
     snprintf(t.name, sizeof t.name, a->components == 1 ? "%s%.120s" : "%s|%.120s|", logarithm ? "log10 " : "", a->name);
@@ -275,37 +299,20 @@ static bn_status plot_array(bn_plot *p, const char *path, const bn_vtk_image *im
              image->title && image->title[0] ? ", " : "", t.when, where);
     if (line)
         return plot_line(p, path, image, a, &t);
-    double *values = calloc((size_t)n[0] * n[1], sizeof *values), *halves = NULL;
+    double *values = calloc((size_t)n[0] * n[1], sizeof *values);
     if (!values)
         return bn_fail(cli->ctx, BN_MEMORY, "no memory to plot %s of %s", a->name, path);
     scalars(image, a, &cut_at, n[0], n[1], logarithm, values);
-    if (uneven[0] || uneven[1]) {
-        double *even = bn_even_values(values, uneven, n, h);
-        free(values);
-        if (!(values = even))
-            return bn_fail(cli->ctx, BN_MEMORY, "no memory to plot %s of %s", a->name, path);
-    }
-    const bool hexagons = image->hexagons && cut_at.axis[0] == 0 && cut_at.axis[1] == 1;
-    if (hexagons && !(halves = bn_frame_half_cells(values, n[0], n[1]))) {
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory to plot %s of %s", a->name, path);
-        goto out;
-    }
-    bn_picture picture = { .n = { hexagons ? 2 * n[0] + 1 : n[0], n[1] },
-                           .origin = { place(image, cut_at.axis[0], hexagons ? -0.25 : 0),
-                                       place(image, cut_at.axis[1], 0) },
-                           .h = { h[0] * (hexagons ? 0.5 : 1), h[1] },
-                           .nodes = image->nodes,
-                           .values = hexagons ? halves : values,
-                           .low = low,
+    bn_picture picture = { .low = low,
                            .high = high,
                            .map = map_for(cli, logarithm, values, (size_t)n[0] * n[1]),
                            .axes = { axis_names[cut_at.axis[0]], axis_names[cut_at.axis[1]] },
                            .title = t.title,
                            .name = t.name,
                            .unit = a->unit };
-    st = bn_plot_add_picture(p, path, a->name, &picture);
-out:
-    free(halves);
+    bn_status st = bn_plot_plane(cli->ctx, image, cut_at.axis, &values, &picture);
+    if (st == BN_OK)
+        st = bn_plot_add_picture(p, path, a->name, &picture);
     free(values);
     return st;
 }

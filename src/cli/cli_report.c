@@ -204,7 +204,6 @@ bn_status bn_cli_report(const bn_cli *cli, const bn_device_info *all, const size
     struct utsname system;
     const time_t now = time(NULL);
     struct tm utc;
-    char *text = NULL;
     bn_status st = BN_OK;
     json_t *devices = NULL, *document = NULL;
     BN_TRY(check_place(cli->ctx, path));
@@ -220,17 +219,11 @@ bn_status bn_cli_report(const bn_cli *cli, const bn_device_info *all, const size
         BN_GO(report_device(cli, &all[indices[i]], folder.text, devices));
     document = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O}", "binnacle", bn_version(), "date", date, "system",
                          system.sysname, "release", system.release, "machine", system.machine, "devices", devices);
-    text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
-    if (!text) {
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the report");
-        goto out;
-    }
-    BN_GO(bn_file_write(cli->ctx, path, text, strlen(text)));
+    BN_GO(bn_json_write(cli->ctx, path, document, JSON_INDENT(2)));
     print_outcome(devices, path);
 out:
     if (rmdir(folder.text) != 0)
         bn_log(cli->ctx, BN_LOG_DEBUG, "%s: %s", folder.text, strerror(errno));
-    free(text);
     json_decref(document);
     json_decref(devices);
     return st;

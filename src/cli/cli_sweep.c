@@ -112,7 +112,6 @@ static bn_status describe(const bn_sweep *s, json_t **out)
 static bn_status open_folder(const bn_sweep *s)
 {
     const bn_path path = bn_path_join(s->out, "sweep.json");
-    char *text = NULL;
     json_t *wanted = NULL, *there = NULL;
     struct stat info;
     bn_status st = BN_OK;
@@ -128,13 +127,8 @@ static bn_status open_folder(const bn_sweep *s)
         goto out;
     }
     BN_GO(bn_directory_create(s->cli->ctx, s->out));
-    if (!(text = json_dumps(wanted, JSON_INDENT(2) | JSON_SORT_KEYS))) {
-        st = bn_fail(s->cli->ctx, BN_MEMORY, "no memory to describe a sweep");
-        goto out;
-    }
-    BN_GO(bn_file_write(s->cli->ctx, path.text, text, strlen(text)));
+    st = bn_json_write(s->cli->ctx, path.text, wanted, JSON_INDENT(2) | JSON_SORT_KEYS);
 out:
-    free(text);
     json_decref(wanted);
     json_decref(there);
     return st;

@@ -4,6 +4,7 @@
 #include "api/embedded_files.h"
 #include "output/progress.h"
 #include "run/verify.h"
+#include "sim/guard.h"
 #include "sim/sim_parts.h"
 
 #include <stdio.h>
@@ -36,23 +37,16 @@ bn_status bn_tune_case(const bn_cli *cli, const char *const *set, size_t set_cou
 }
 
 /* Over the bits of all fields that verify compares. */
-static bn_status hash_fields(bn_context *ctx, bn_sim *sim, char text[BN_TUNE_HASH])
+static bn_status hash_fields(bn_sim *sim, char text[BN_TUNE_HASH])
 {
-    uint64_t hash = BN_HASH_START;
+    uint64_t hash = BN_HASH_START, field;
+    BN_TRY(bn_sim_update_outputs(sim));
     for (size_t f = 0; f < bn_sim_field_count(sim); f++) {
         const bn_sim_field_info *info = bn_sim_field_at(sim, f);
-        const size_t bytes = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components *
-                             info->element_bytes;
         if (!info->compare)
             continue;
-        void *values = malloc(bytes);
-        if (!values)
-            return bn_fail(ctx, BN_MEMORY, "no memory to hash field %s", info->name);
-        bn_status st = bn_sim_read(sim, info->name, values, bytes);
-        if (st == BN_OK)
-            hash = bn_hash(hash, values, bytes);
-        free(values);
-        BN_TRY(st);
+        BN_TRY(bn_hash_field(bn_sim_plan(sim), bn_sim_field(sim, info->name), &field));
+        hash = bn_hash(hash, &field, sizeof field);
     }
     snprintf(text, BN_TUNE_HASH, "%016llx", (unsigned long long)hash);
     return BN_OK;
@@ -105,7 +99,7 @@ static bn_status time_steps(const bn_cli *cli, bn_case *c, const bn_sim_desc *de
     BN_GO(bn_sim_create(cli->ctx, c, desc, &sim));
     for (int s = 0; s < WARM_STEPS && !bn_sim_done(sim); s++)
         BN_GO(bn_sim_step(sim));
-    BN_GO(hash_fields(cli->ctx, sim, a->hash_warm));
+    BN_GO(hash_fields(sim, a->hash_warm));
     const size_t count = bn_profile_rows(sim, before);
     const double start = bn_seconds_now();
     while (a->steps < (j->steps ? j->steps : STEPS_MOST) && !bn_sim_done(sim)) {
@@ -119,7 +113,7 @@ static bn_status time_steps(const bn_cli *cli, bn_case *c, const bn_sim_desc *de
     BN_GO(bn_domain_finish(bn_sim_domain(sim)));
     a->step_seconds = (bn_seconds_now() - start) / (double)a->steps;
     take_kernels(sim, before, count, a);
-    BN_GO(hash_fields(cli->ctx, sim, a->hash_end));
+    BN_GO(hash_fields(sim, a->hash_end));
     const bn_plan *p = bn_sim_plan(sim);
     a->dims = p->grid.dims;
     for (int d = 0; d < 3; d++)

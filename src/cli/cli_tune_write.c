@@ -175,12 +175,8 @@ static json_t *document(const bn_tune *t)
 static bn_status write_json(const bn_tune *t, const char *path)
 {
     json_t *root = document(t);
-    char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
+    const bn_status st = bn_json_write(t->cli->ctx, path, root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     json_decref(root);
-    if (!text)
-        return bn_fail(t->cli->ctx, BN_MEMORY, "no memory for tune.json");
-    bn_status st = bn_file_write(t->cli->ctx, path, text, strlen(text));
-    free(text);
     return st;
 }
 
@@ -210,40 +206,31 @@ static bn_status write_csv(const bn_tune *t, const char *path)
 
 static size_t log2_of(size_t n) { return (size_t)log2((double)n); }
 
-/* Draws times over that of the kernel's fastest shape: of one kernel over the sides of its groups, or (`only` NULL) of
- * all over the sizes of groups. Where several shapes fall on one place the fastest is shown. */
-static bn_status write_map(const bn_tune *t, const bn_tune_kernel *only)
+/* Draws a kernel's times, over that of its fastest shape, over the sides of the groups. Where several shapes fall on
+ * one place the fastest is shown. */
+static bn_status write_map(const bn_tune *t, const bn_tune_kernel *k)
 {
-    char name[96] = "map.png", title[256] = "Time over the fastest work-group's (grey: not tried)";
+    char name[96], title[256];
     size_t n[2] = { 0, 0 };
-    double *values = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t k = 0; k < t->count; k++)
-            for (size_t s = 0; s < t->kernels[k].count; s++) {
-                const bn_tune_kernel *kernel = &t->kernels[k];
-                const bn_tune_candidate *shape = &kernel->shapes[s];
-                if (kernel->skipped[0] || (only && only != kernel))
-                    continue;
-                const size_t at[2] = { log2_of(only ? shape->side[0] : items_of(shape->side)),
-                                       only ? log2_of(shape->side[1]) : k };
-                for (int d = 0; d < 2; d++)
-                    n[d] = at[d] >= n[d] ? at[d] + 1 : n[d];
-                const double ratio = bn_tune_median(shape) / bn_tune_median(&kernel->shapes[kernel->best]);
-                double *to = values ? &values[at[1] * n[0] + at[0]] : NULL;
-                if (to && shape->verdict == BN_TUNE_OK && !(*to <= ratio))
-                    *to = fmax(1, ratio); /* one that was measured once may have been lucky */
-            }
-        if (pass == 0 && (n[0] < (only ? 2 : 1) || n[1] < (only ? 2 : 1)))
-            return BN_OK;
-        if (pass == 0 && !(values = malloc(n[0] * n[1] * sizeof *values)))
-            return bn_fail(t->cli->ctx, BN_MEMORY, "no memory for a heat map");
-        for (size_t i = 0; pass == 0 && i < n[0] * n[1]; i++)
-            values[i] = (double)NAN;
+    for (size_t s = 0; s < k->count && !k->skipped[0]; s++)
+        for (int d = 0; d < 2; d++)
+            n[d] = log2_of(k->shapes[s].side[d]) >= n[d] ? log2_of(k->shapes[s].side[d]) + 1 : n[d];
+    if (n[0] < 2 || n[1] < 2)
+        return BN_OK;
+    double *values = malloc(n[0] * n[1] * sizeof *values);
+    if (!values)
+        return bn_fail(t->cli->ctx, BN_MEMORY, "no memory for a heat map");
+    for (size_t i = 0; i < n[0] * n[1]; i++)
+        values[i] = (double)NAN;
+    for (size_t s = 0; s < k->count; s++) {
+        const bn_tune_candidate *shape = &k->shapes[s];
+        const double ratio = bn_tune_median(shape) / bn_tune_median(&k->shapes[k->best]);
+        double *to = &values[log2_of(shape->side[1]) * n[0] + log2_of(shape->side[0])];
+        if (shape->verdict == BN_TUNE_OK && !(*to <= ratio))
+            *to = fmax(1, ratio); /* one that was measured once may have been lucky */
     }
-    if (only) {
-        snprintf(name, sizeof name, "map-%s.png", only->info.name);
-        snprintf(title, sizeof title, "%s: time over the fastest work-group's (grey: not tried)", only->info.name);
-    }
+    snprintf(name, sizeof name, "map-%s.png", k->info.name);
+    snprintf(title, sizeof title, "%s: time over the fastest work-group's (grey: not tried)", k->info.name);
     const bn_picture picture = {
         .n = { (uint32_t)n[0], (uint32_t)n[1] },
         .h = { 1, 1 },
@@ -254,8 +241,7 @@ static bn_status write_map(const bn_tune *t, const bn_tune_kernel *only)
         .title = title,
         .name = "time / fastest",
         .unit = "",
-        .axes = { only ? "log2 of the work-group's x" : "log2 of the work-items in a group",
-                  only ? "log2 of its y" : "kernel, as numbered in tune.csv from 0" },
+        .axes = { "log2 of the work-group's x", "log2 of its y" },
         .shape = 1.4,
         .plain = true,
     };
@@ -326,7 +312,7 @@ bn_status bn_tune_write(const bn_tune *t)
         BN_TRY(writers[i](t, bn_path_join(t->out.text, names[i]).text));
     for (size_t k = 0; k < t->count; k++)
         BN_TRY(write_map(t, &t->kernels[k]));
-    return write_map(t, NULL);
+    return BN_OK;
 }
 
 bn_status bn_tune_print(const bn_tune *t)

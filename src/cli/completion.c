@@ -15,6 +15,16 @@ static const char *const *words_of(const bn_command *c)
     return c->bit & (BN_CMD_NEW | BN_CMD_TUNE | BN_CMD_BENCH) ? bn_solver_names() : NULL;
 }
 
+/* These arguments, those of help being the commands, each between two texts. */
+static void print_words(const bn_command *commands, const bn_command *c, const char *before, const char *behind)
+{
+    for (const char *const *word = words_of(c); word && *word; word++)
+        printf("%s%s%s", before, *word, behind);
+    for (const bn_command *of = commands; c->bit == BN_CMD_HELP && of->name; of++)
+        if (!of->hidden)
+            printf("%s%s%s", before, of->name, behind);
+}
+
 static void complete_bash(const bn_command *commands)
 {
     printf("# Completion of binnacle for bash: source <(binnacle completion bash)\n_binnacle()\n{\n");
@@ -26,10 +36,7 @@ static void complete_bash(const bn_command *commands)
         bn_option_info o;
         for (size_t i = 0; bn_options_next(c, &i, &o);)
             printf(" --%s", o.name);
-        for (const char *const *word = words_of(c); word && *word; word++)
-            printf(" %s", *word);
-        for (const bn_command *of = commands; c->bit == BN_CMD_HELP && of->name; of++)
-            printf(of->hidden ? "" : " %s", of->name);
+        print_words(commands, c, " ", "");
         printf("' ;;\n");
     }
     printf("    esac\n    [ \"$COMP_CWORD\" != 1 ] || words='");
@@ -83,13 +90,9 @@ static void complete_zsh(const bn_command *commands)
             }
             putchar('\'');
         }
-        const char *const *word = words_of(c);
-        if (word || c->bit == BN_CMD_HELP) {
+        if (words_of(c) || c->bit == BN_CMD_HELP) {
             printf(" \\\n            '*:%s:(", c->bit == BN_CMD_HELP ? "command" : "name");
-            for (; word && *word; word++)
-                printf(" %s", *word);
-            for (const bn_command *of = commands; c->bit == BN_CMD_HELP && of->name; of++)
-                printf(of->hidden ? "" : " %s", of->name);
+            print_words(commands, c, " ", "");
             printf(" )'");
         } else {
             printf(" \\\n            '*:file:_files'");
@@ -118,11 +121,9 @@ static void complete_fish(const bn_command *commands)
             print_quoted(o.help, "\\");
             printf("'\n");
         }
-        for (const char *const *word = words_of(c); word && *word; word++)
-            printf("complete -c binnacle -n '__fish_seen_subcommand_from %s' -a %s\n", c->name, *word);
-        for (const bn_command *of = commands; c->bit == BN_CMD_HELP && of->name; of++)
-            if (!of->hidden)
-                printf("complete -c binnacle -n '__fish_seen_subcommand_from help' -a %s\n", of->name);
+        char begin[96];
+        snprintf(begin, sizeof begin, "complete -c binnacle -n '__fish_seen_subcommand_from %s' -a ", c->name);
+        print_words(commands, c, begin, "\n");
     }
 }
 

@@ -119,8 +119,8 @@ static const option_row rows[] = {
       "only these sizes: up to 8 the first, second, ... of each kind of work, above points along a side" },
     { "suite", 0, TEXT, "NAME", AT(suite), BN_CMD_BENCH, false,
       "tables and figures of a paper beside ours: paper-xray, paper-maxwell, paper-flood, paper-bpm or paper-flow; or "
-      "overhead (small cases, starts), default-vs-tuned (work-groups), scaling (several devices against one), jobs "
-      "(whole runs of all cases), peers (what docs/peers.md has figures of other tools for)" },
+      "scaling (several devices against one), jobs (whole runs of all cases), peers (what docs/peers.md has figures of "
+      "other tools for)" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
     { "json", 0, FLAG, NULL, AT(run.json),
       ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST | BN_CMD_COMPARE | BN_CMD_SWEEP |

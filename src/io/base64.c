@@ -19,40 +19,24 @@ void bn_base64_groups(const unsigned char *data, size_t groups, char *text)
         encode_group(data, text);
 }
 
-void bn_base64_put(bn_base64 *b, FILE *stream, const void *data, size_t bytes)
+void bn_base64_write(FILE *stream, const void *data, size_t bytes)
 {
+    enum { GROUPS = 1024 };
     const unsigned char *at = data;
-    char text[4 * 1024];
-    size_t used = 0;
-    while (bytes > 0) {
-        while (b->count < 3 && bytes > 0) {
-            b->kept[b->count++] = *at++;
-            bytes--;
-        }
-        if (b->count < 3)
-            break;
-        encode_group(b->kept, text + used);
-        used += 4;
-        b->count = 0;
-        if (used == sizeof text) {
-            fwrite(text, 1, used, stream);
-            used = 0;
-        }
+    unsigned char last[3] = { 0 };
+    char text[4 * GROUPS];
+    for (size_t groups = bytes / 3, some; groups > 0; groups -= some, at += 3 * some) {
+        some = groups < GROUPS ? groups : GROUPS;
+        bn_base64_groups(at, some, text);
+        fwrite(text, 1, 4 * some, stream);
     }
-    /* cppcheck-suppress uninitvar ; `used` characters of it are written */
-    fwrite(text, 1, used, stream);
-}
-
-void bn_base64_end(bn_base64 *b, FILE *stream)
-{
-    if (b->count == 0)
+    const size_t rest = bytes % 3;
+    if (rest == 0)
         return;
-    char text[4];
-    memset(b->kept + b->count, 0, 3 - b->count);
-    encode_group(b->kept, text);
-    memset(text + b->count + 1, '=', 3 - b->count);
-    fwrite(text, 1, sizeof text, stream);
-    b->count = 0;
+    memcpy(last, at, rest);
+    encode_group(last, text);
+    memset(text + rest + 1, '=', 3 - rest);
+    fwrite(text, 1, 4, stream);
 }
 
 size_t bn_base64_length(size_t bytes) { return (bytes / 3 + (bytes % 3 != 0)) * 4; }

@@ -1,4 +1,4 @@
-/* base64.h: bytes as text after RFC 4648, as a stream of pieces, and back. */
+/* base64.h: bytes as text after RFC 4648, and back. */
 #ifndef BN_BASE64_H
 #define BN_BASE64_H
 
@@ -6,14 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Encodes pieces of any length into one text: up to two bytes wait for the next piece. Start with {0}. */
-typedef struct bn_base64 {
-    unsigned char kept[3];
-    size_t count;
-} bn_base64;
-
-void bn_base64_put(bn_base64 *, FILE *, const void *data, size_t bytes); /* write errors stay in the stream's flag */
-void bn_base64_end(bn_base64 *, FILE *);                                 /* the last group, padded */
+/* The whole text, padded at its end. Write errors stay in the stream's flag. */
+void bn_base64_write(FILE *, const void *data, size_t bytes);
 
 /* Groups of three bytes as four characters each. */
 void bn_base64_groups(const unsigned char *data, size_t groups, char *text);

@@ -196,9 +196,7 @@ static void write_data_tag(FILE *s, const char *prefix, const bn_vtk_image *imag
 /* The text of the sizes; written twice, the first time as a place holder of the same length. */
 static void write_sizes(const vtk_writer *w, size_t words)
 {
-    bn_base64 code = { { 0 }, 0 };
-    bn_base64_put(&code, w->stream, w->head, words * sizeof *w->head);
-    bn_base64_end(&code, w->stream);
+    bn_base64_write(w->stream, w->head, words * sizeof *w->head);
 }
 
 /* Overwrites the place holder at `at` by the true sizes; false when the file cannot be positioned. */
@@ -302,9 +300,7 @@ static bn_status write_blocks(vtk_writer *w, const bn_vtk_array *a, size_t bytes
         memmove(memory, memory + b.bytes - kept, kept);
     }
     write_text(&b);
-    bn_base64 code = { { 0 }, 0 };
-    bn_base64_put(&code, w->stream, memory, kept);
-    bn_base64_end(&code, w->stream);
+    bn_base64_write(w->stream, memory, kept);
 out:
     free(memory);
     free(b.text[0]);

@@ -1,6 +1,8 @@
 /* json_text.c: numbers, texts and failures as JSON. */
 #include "output/json_text.h"
 
+#include "io/file.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,15 @@ json_t *bn_json_text(const char *text)
     json = json_string(ascii);
     free(ascii);
     return json;
+}
+
+bn_status bn_json_write(bn_context *ctx, const char *path, const json_t *json, size_t flags)
+{
+    char *text = json ? json_dumps(json, flags) : NULL;
+    const bn_status st = text ? bn_file_write(ctx, path, text, strlen(text))
+                              : bn_fail(ctx, BN_MEMORY, "no memory for %s", path);
+    free(text);
+    return st;
 }
 
 static json_t *text_or_null(const char *text) { return text ? bn_json_text(text) : json_null(); }

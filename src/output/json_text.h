@@ -9,6 +9,9 @@
 json_t *bn_json_real(double);
 json_t *bn_json_text(const char *);
 
+/* Writes the document to a file; NULL: there was no memory to make it. `flags`: of json_dumps. */
+BN_CHECKED bn_status bn_json_write(bn_context *, const char *path, const json_t *, size_t flags);
+
 /* What went wrong, for scripts: "status", "exit_code", "error" (the text for people), and "errors", a list of mistakes
  * with "file", "set" (the text of --set), "line", "column", "key", "message", each null where there is none. A failure
  * without such parts is one mistake with a message alone; no failure has none, and "error" null. Adds them to `object`;

@@ -3,7 +3,6 @@
 
 #include "api/embedded_files.h"
 #include "api/parallel_rows.h"
-#include "io/file.h"
 #include "output/html_report.h"
 #include "output/json_text.h"
 #include "output/progress.h"
@@ -306,7 +305,6 @@ static void add_findings(object o, bn_sim *sim, const bn_summary *s)
 bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, bn_summary *s)
 {
     bool failed = false;
-    char *dump = NULL;
     object o = { json_object(), &failed };
     add_run(o, sim, s);
     add_outcome(o, sim, s);
@@ -315,18 +313,14 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, 
     add_findings(o, sim, s);
     put(o, "fields", s->fields ? s->fields : json_object());
     s->fields = NULL;
-    bn_status st = BN_OK;
-    if (failed || !(dump = json_dumps(o.json, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for summary.json");
+    bn_status st = failed ? bn_fail(ctx, BN_MEMORY, "no memory for summary.json") : BN_OK;
+    if (failed || !folder)
         goto out;
-    }
-    if (!folder)
-        goto out;
-    BN_GO(bn_file_write(ctx, bn_output_dir_name(folder, "summary.json").text, dump, strlen(dump)));
+    BN_GO(bn_json_write(ctx, bn_output_dir_name(folder, "summary.json").text, o.json,
+                        JSON_INDENT(2) | JSON_REAL_PRECISION(17)));
     if (bn_case_bool(bn_sim_case(sim), "output.report"))
         st = bn_html_report_write(ctx, sim, folder, o.json);
 out:
     json_decref(o.json);
-    free(dump);
     return st;
 }

@@ -283,13 +283,6 @@ void bn_series_release(bn_series *s)
     *s = (bn_series){ .count = 0 };
 }
 
-static char *copied(const char *text)
-{
-    const size_t bytes = strlen(text) + 1;
-    char *copy = malloc(bytes);
-    return copy ? memcpy(copy, text, bytes) : NULL;
-}
-
 bn_status bn_series_create(const bn_plan *p, size_t rows, bn_series *out)
 {
     const bn_coordinate along = bn_solver_coordinate(p->solver);
@@ -300,7 +293,7 @@ bn_status bn_series_create(const bn_plan *p, size_t rows, bn_series *out)
     for (size_t c = 0; c < BN_SERIES_FIXED + p->series_count; c++) {
         const bn_plan_number *head = c < BN_SERIES_FIXED ? &fixed[c] : &p->series[c - BN_SERIES_FIXED];
         bn_column *to = &out->columns[out->count++];
-        *to = (bn_column){ copied(head->name), copied(head->unit), malloc(rows * sizeof(double) + 1) };
+        *to = (bn_column){ strdup(head->name), strdup(head->unit), malloc(rows * sizeof(double) + 1) };
         if (!to->name || !to->unit || !to->values) {
             bn_series_release(out);
             return bn_fail(p->ctx, BN_MEMORY, "no memory for a series of %zu rows", rows);

@@ -22,7 +22,7 @@ echo 'no JSON' >"$base"
 expect 0 'kept as' 'tune' "$b" tune bpm --out "$work/bpm"
 ok 'the old database is put aside' grep -q 'no JSON' "$base.bad"
 ok 'a row of the kernel, in the default shape too' grep -Eq '^bpm_crank_nicolson .*\*' "$work/out"
-for file in tune.csv tune.json tune.png map.png; do
+for file in tune.csv tune.json tune.png; do
     ok "$file" test -s "$work/bpm/$file"
 done
 ok 'no file is left of the children' test ! -e "$work/bpm/.plan.json"

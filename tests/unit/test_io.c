@@ -255,17 +255,12 @@ TEST(test_base64_known_answers)
                                             { "foobar", "Zm9vYmFy" } };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const size_t length = strlen(pairs[i][0]);
-        for (size_t cut = 0; cut <= length; cut++) {
-            char text[64] = "";
-            FILE *s = fmemopen(text, sizeof text, "w");
-            bn_base64 code = { { 0 }, 0 };
-            ck_assert_ptr_nonnull(s);
-            bn_base64_put(&code, s, pairs[i][0], cut);
-            bn_base64_put(&code, s, pairs[i][0] + cut, length - cut);
-            bn_base64_end(&code, s);
-            fclose(s);
-            ck_assert_str_eq(text, pairs[i][1]);
-        }
+        char text[64] = "";
+        FILE *s = fmemopen(text, sizeof text, "w");
+        ck_assert_ptr_nonnull(s);
+        bn_base64_write(s, pairs[i][0], length);
+        fclose(s);
+        ck_assert_str_eq(text, pairs[i][1]);
         unsigned char data[64];
         size_t bytes;
         ck_assert_uint_eq(bn_base64_length(length), strlen(pairs[i][1]));
