@@ -22,8 +22,8 @@ bool is_first_case(const char *file);
 
 /* A whole grid in default work-groups is compiled as PoCL compiles it for users, in double precision that of the first
  * case; boxes, other work-groups and the rest without its optimiser, but for `make test-long`: that takes half of the
- * time, and no bit may depend on it. `file`: name of the self-test case; the transforms of flow's direct solver take five
- * times as long without. */
+ * time, and no bit may depend on it. `file`: name of the self-test case; the transforms of flow's direct solver take
+ * five times as long without. */
 void choose_optimiser(bool as_for_users, const char *file);
 
 /* Whether this program tests that solver or study. */

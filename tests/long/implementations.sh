@@ -2,7 +2,7 @@
 # implementations.sh: the conformance suite, which `make test` runs on PoCL, on the other implementations for CPUs: rusticl (no fp64,
 # no 64-bit atomics) and Intel's; and there every self-test case with work-groups of 64 in subgroups of 8 and of 64, as wide as those
 # of its GPUs and of AMD's. Oclgrind, which takes thousands of times as long and watches for races and accesses out of bounds, gets
-# the self-test cases with fewer cells and steps: all kernels still run, but for `bpm`'s in cli/all_devices.sh.
+# the self-test cases with fewer cells and steps: all kernels still run, those with barriers in several shapes of work-groups.
 set -u
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
@@ -63,6 +63,10 @@ flow/selftest-direct --steps 1
 flow/selftest-stretched-newton --steps 1
 flow/cavity-re100 --steps 1 --set grid.nodes=[67,45] --set solver.poisson=cg --set solver.diffusion=cg
 flow/cavity-re100 --steps 1 --set grid.nodes=[67,45] --set solver.poisson=multigrid --set solver.diffusion=cg --precision single
+flow/cavity-re100 --steps 2 --set grid.nodes=[21,17] --set solver.poisson=cg --set solver.diffusion=cg --work-group 7x3
+flow/cavity-re100 --steps 2 --set grid.nodes=[21,33] --set solver.poisson=cg --set solver.diffusion=cg --boxes 3
+flow/cavity-re100 --steps 1 --set grid.nodes=[21,17] --set solver.poisson=multigrid --set solver.diffusion=cg --work-group 7x3
+flow/selftest-stretched --steps 1 --set solver.poisson=cg --set solver.diffusion=cg
 flood/selftest
 flood/selftest --set grid.cells=[20,11] --boxes 3
 flood/selftest-order-2 --set grid.cells=[20,11]
@@ -79,6 +83,14 @@ maxwell/selftest-magnetic --steps 1
 maxwell/selftest-cycles --steps 1
 xray/selftest --steps 1
 xray/selftest-slabs --steps 1
+bpm/selftest
+bpm/selftest --set batch.count=3 --set march.length=1.2e-6 --work-group 5x1
+bpm/selftest-long --set batch.count=2 --set march.length=5e-7
+bpm/selftest-space --set march.length=1.2e-6
+bpm/selftest-space --set march.length=1.2e-6 --work-group 7x1
+bpm/selftest-space --set march.length=1.2e-6 --work-group 128x1
+bpm/selftest-space --set march.length=1.2e-6 --boxes 3
+bpm/selftest-transforms
 CASES
 else
     echo 'Oclgrind: not installed'
