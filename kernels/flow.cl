@@ -176,7 +176,7 @@ kernel void flow_poisson_source(AXES_ARGUMENT global const real *restrict omega,
 
 /* Thom (1933) or Woods (1954) in one form, from the node next to the wall: omega_w = -WALL (psi_1 - psi_w) - WALL_OMEGA
  * omega_1, without the share of the velocity that is given there: OF_WALL of the array `moving`. */
-#define OF_WALL(side) ((side) * (GNX > GNY ? GNX : GNY) + ((side) < 2 ? Y0 + j : X0 + i))
+#define OF_WALL(side) ((side) * (GNX > GNY ? GNX : GNY) + ALONG_SIDE(side, i, j))
 #define WALL_FORMULA(wall, to) (-(wall) * (psi[at + (to)] - psi[at]) - WALL_OMEGA * next[at + (to)])
 
 #define WALL_AT(side) BESIDE(side, BESIDE(side, (side) < 2 ? WALL_X : WALL_Y))

@@ -6,7 +6,7 @@
 #define VECTOR(k) ((index_t)((k)*PARTS) * PLANE)
 /* Values of the nodes of a side, in `walls`. */
 #define LONGER (GNX > GNY ? GNX : GNY)
-#define OF_WALL(side) ((side)*LONGER + ((side) < 2 ? Y0 + j : X0 + i))
+#define OF_WALL(side) ((side)*LONGER + ALONG_SIDE(side, i, j))
 
 /* Vector k over its length, which becomes number k of `column`, and its values at walls. */
 kernel void flow_newton_normalise(global real *restrict basis, global const int *restrict node,
@@ -151,7 +151,7 @@ kernel void flow_newton_walls(global const real *restrict basis, global const in
     const int n = node[at], side = n / NODE_SIDE & 3;
     real value = 0;
     if (n & NODE_WALL) {
-        const int m = side < 2 ? Y0 + j : X0 + i, count = side < 2 ? GNY : GNX;
+        const int m = ALONG_SIDE(side, i, j), count = side < 2 ? GNY : GNX;
         global const real *entry = table + (side < 2 ? 0 : 2 * GNY), *wall = walls + side * LONGER;
         real sum = 0;
         UNROLLED_BY_8

@@ -65,6 +65,11 @@ typedef int index_t;
 #define LAUNCH_Z 0
 #endif
 
+/* Where (i, j), which lies on this side of the grid (left, right, bottom, top), lies along it. It follows from both
+ * coordinates, of which the side gives one: of a choice between X0 and Y0 LLVM makes one between the addresses of the
+ * offsets, for which PoCL 3.1 then finds no symbol. */
+#define ALONG_SIDE(side, i, j) (X0 + (i) + (Y0 + (j)) - ((side)&1) * (((side) < 2 ? GNX : GNY) - 1))
+
 /* Where a kernel stores cell (i, j) transposed (BN_WRITE_TRANSPOSED): cell (j, i) of the whole other grid, whose box has
  * these sizes, if it is there. Only boxes that overlap have cells that are not. */
 #define AT_TRANSPOSED(sizes, i, j)                                                             \

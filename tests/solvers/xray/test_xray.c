@@ -552,13 +552,13 @@ TEST(philox_gives_its_known_answers)
           0x24126ea1 },
     };
     static const bn_kernel_desc desc = { "philox_words", BN_PER_CELL, { 0, 0, 0 } };
-    bn_device *device = opened_device();
     bn_domain *domain;
     bn_program *program;
     bn_kernel *kernel;
     bn_field *out;
     close_context();
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .kernel_dir = BN_TEST_KERNELS }, &ctx), BN_OK);
+    bn_device *device = opened_device();
     OK(bn_domain_create(
         ctx, &(bn_domain_desc){ .grid = { .dims = 2, .n = { 8, 8, 1 }, .h = { 1, 1, 1 } }, .device = device },
         &domain));
