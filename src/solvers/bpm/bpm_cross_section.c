@@ -1,5 +1,6 @@
 /* bpm_cross_section.c: the cross-section of a beam in space on the host, a few rows at a time: the field that enters,
  * what is observed, and the fields of files. Never more of it than those rows is in the host's memory. */
+#include "api/parallel_rows.h"
 #include "bpm.h"
 
 #include <math.h>
@@ -58,70 +59,117 @@ bn_status bpm_launch_space(bpm *s, bool make)
 
 /* --- what is observed --- */
 
+/* What a row adds. Rows are summed up by themselves, on all processors, and then in order: the same for any number. */
+typedef struct row_sums {
+    double power, x1, x2; /* of the intensity, and its moments */
+    double peak;          /* its share of the intensity at the launch's centre */
+    double re, im;        /* sum conj(start) psi */
+} row_sums;
+
 typedef struct observation {
     const bpm *s;
     bpm_record *out;
     double *map;
-    double x1, x2, y1, y2;
-    double at[2];  /* the launch's centre, between the outermost nodes */
-    double re, im; /* sum conj(start) psi */
+    double x1, x2, y1, y2, re, im; /* of all rows so far */
+    double at[2];                  /* the launch's centre, between the outermost nodes */
+    row_sums *row;                 /* of the whole grid */
+    uint32_t first;                /* row of the band at hand, and its values */
+    double *psi, *start;
+    bool overlaps; /* with the start */
 } observation;
+
+/* Shares of the nodes beside it in a value at `place`, which lies `node` spacings from the wall. */
+static double beside(double place, double node, double h) { return fmax(0, 1 - fabs(place / h - node)); }
+
+static void sum_rows(void *user, size_t begin, size_t end)
+{
+    const observation *o = user;
+    const bpm *s = o->s;
+    const size_t nx = s->c.n;
+    const double h = s->axis[0].h;
+    for (size_t j = begin; j < end; j++) {
+        double *psi = o->psi + 2 * j * nx;
+        row_sums sums = { 0 };
+        rescale(s, o->first + (uint32_t)j, 1, psi, false);
+        for (size_t i = 0; i < nx; i++) {
+            const double here = psi[2 * i] * psi[2 * i] + psi[2 * i + 1] * psi[2 * i + 1], x = (double)(i + 1) * h;
+            sums.power += here;
+            sums.x1 += here * x;
+            sums.x2 += here * x * x;
+        }
+        const double row_at_centre = beside(o->at[1], (double)(o->first + j + 1), s->c.h);
+        for (size_t i = 0; row_at_centre > 0 && i < nx; i++)
+            sums.peak += (psi[2 * i] * psi[2 * i] + psi[2 * i + 1] * psi[2 * i + 1]) * row_at_centre *
+                         beside(o->at[0], (double)(i + 1), h);
+        const double *start = o->overlaps ? o->start + 2 * j * nx : NULL;
+        for (size_t i = 0; start && i < nx; i++) {
+            sums.re += start[2 * i] * psi[2 * i] + start[2 * i + 1] * psi[2 * i + 1];
+            sums.im += start[2 * i] * psi[2 * i + 1] - start[2 * i + 1] * psi[2 * i];
+        }
+        o->row[o->first + j] = sums;
+    }
+}
 
 static bn_status observe_rows(void *user, uint32_t first, uint32_t count, double *const *values)
 {
-    observation *l = user;
-    const bpm *s = l->s;
-    const size_t nx = s->c.n;
+    observation *o = user;
+    const bpm *s = o->s;
     const double own = s->beam[0].start_power;
-    bpm_record *out = l->out;
-    rescale(s, first, count, values[0], false);
+    o->first = first;
+    o->psi = values[0];
+    o->start = values[1];
+    bn_parallel_rows(count, 2 * s->c.n, sum_rows, o);
     for (uint32_t j = first; j < first + count; j++) {
-        double mean = 0;
-        for (size_t i = 0; i < nx; i++) {
-            const double *at = values[0] + 2 * ((j - first) * nx + i), *start = values[1] + 2 * ((j - first) * nx + i);
-            const double here = at[0] * at[0] + at[1] * at[1];
-            const double x = (double)(i + 1) * s->axis[0].h, y = (double)(j + 1) * s->c.h;
-            out->power += here;
-            l->x1 += here * x;
-            l->x2 += here * x * x;
-            l->y1 += here * y;
-            l->y2 += here * y * y;
-            out->peak += here * fmax(0, 1 - fabs(x - l->at[0]) / s->axis[0].h) *
-                         fmax(0, 1 - fabs(y - l->at[1]) / s->c.h);
-            for (size_t k = 0; k < s->history.ports; k++)
-                out->port[k] += here / own * bpm_port_overlap(&s->history, k, y, s->c.h) / s->c.h;
-            l->re += start[0] * at[0] + start[1] * at[1];
-            l->im += start[0] * at[1] - start[1] * at[0];
-            mean += at[0] * at[0];
-            mean += at[1] * at[1];
-        }
-        if (l->map)
-            l->map[j] = mean / (double)nx;
+        const row_sums *row = &o->row[j];
+        const double y = (double)(j + 1) * s->c.h;
+        o->out->power += row->power;
+        o->out->peak += row->peak;
+        o->x1 += row->x1;
+        o->x2 += row->x2;
+        o->y1 += row->power * y;
+        o->y2 += row->power * y * y;
+        o->re += row->re;
+        o->im += row->im;
+        for (size_t k = 0; k < s->history.ports; k++)
+            o->out->port[k] += row->power / own * bpm_port_overlap(&s->history, k, y, s->c.h) / s->c.h;
+        if (o->map)
+            o->map[j] = row->power / (double)s->c.n;
     }
     return BN_OK;
 }
 
-bn_status bpm_observe_space(bpm *s, bpm_record *out, double *map)
+bn_status bpm_observe_space(bpm *s, bpm_record *out, double *map, bool overlaps)
 {
     const double own = s->beam[0].start_power;
-    observation l = { .s = s, .out = out, .map = map };
-    for (int d = 0; d < 2; d++)
-        l.at[d] = fmin(fmax(s->space.spot[d], s->axis[d].h), s->axis[d].width - s->axis[d].h);
-    *out = (bpm_record){
-        .z = (double)s->done * s->c.dz, .mirror = (double)NAN, .mode = (double)NAN, .phase = (double)NAN
-    };
+    const bool mode = isfinite(s->beam[0].n_eff); /* the start is the launched mode */
     const bn_row_band rows[] = { { s->psi, true, false }, { s->space.start, true, false } };
-    BN_TRY(bn_field_row_bands(rows, 2, true, observe_rows, &l));
-    const double power = out->power, overlap = l.re * l.re + l.im * l.im;
+    observation o = {
+        .s = s, .out = out, .map = map, .overlaps = overlaps || mode, .row = malloc(s->c.rows * sizeof *o.row)
+    };
+    if (!o.row)
+        return bn_fail(bn_domain_context(bn_field_domain(s->psi)), BN_MEMORY, "no memory for sums of %u rows",
+                       s->c.rows);
+    for (int d = 0; d < 2; d++)
+        o.at[d] = fmin(fmax(s->space.spot[d], s->axis[d].h), s->axis[d].width - s->axis[d].h);
+    *out = (bpm_record){ .z = (double)s->done * s->c.dz,
+                         .start = (double)NAN,
+                         .mirror = (double)NAN,
+                         .mode = (double)NAN,
+                         .phase = (double)NAN };
+    const bn_status st = bn_field_row_bands(rows, o.overlaps ? 2 : 1, true, observe_rows, &o);
+    free(o.row);
+    BN_TRY(st);
+    const double power = out->power, overlap = o.re * o.re + o.im * o.im;
     out->power = power / own;
-    out->centre_x = l.x1 / power;
-    out->centre = l.y1 / power;
-    out->width_x = 2 * sqrt(fmax(0, l.x2 / power - out->centre_x * out->centre_x));
-    out->width = 2 * sqrt(fmax(0, l.y2 / power - out->centre * out->centre));
-    out->start = overlap / (own * own);
-    if (isfinite(s->beam[0].n_eff)) { /* a launched mode is the start */
+    out->centre_x = o.x1 / power;
+    out->centre = o.y1 / power;
+    out->width_x = 2 * sqrt(fmax(0, o.x2 / power - out->centre_x * out->centre_x));
+    out->width = 2 * sqrt(fmax(0, o.y2 / power - out->centre * out->centre));
+    if (o.overlaps)
+        out->start = overlap / (own * own);
+    if (mode) {
         out->mode = overlap / (s->beam[0].mode_power * own);
-        out->phase = remainder(atan2(l.im, l.re) - fmod((double)s->done * s->beam[0].phase, 2 * BPM_PI), 2 * BPM_PI);
+        out->phase = remainder(atan2(o.im, o.re) - fmod((double)s->done * s->beam[0].phase, 2 * BPM_PI), 2 * BPM_PI);
     }
     return BN_OK;
 }

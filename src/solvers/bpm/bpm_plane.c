@@ -325,8 +325,9 @@ bool bpm_result_slopes(const bpm *s, const char *result, double *slopes)
     return true;
 }
 
-static bn_status observe(bpm *s, bpm_record *out, double *map)
+static bn_status observe(bpm *s, bpm_record *out, double *map, bool overlaps)
 {
+    (void)overlaps; /* all lie on the host */
     BN_TRY(fetch(s));
     for (size_t i = 0; map && i < s->c.n; i++)
         map[i] = intensity(s->plane.field, i);
