@@ -120,10 +120,9 @@ typedef struct bpm_axis {
 typedef struct bpm_geometry {
     bn_status (*plan)(const bn_case *, bn_plan *, bpm *); /* memory, and the field that enters */
     bn_status (*plan_fields)(bn_plan *, bpm *);
-    bn_status (*plan_results)(bn_plan *); /* optional */
-    bn_status (*launch)(bpm *);           /* the field that enters into psi */
-    /* map: intensity along y, or NULL; overlaps: with the start, which takes as long again in space */
-    bn_status (*observe)(bpm *, bpm_record *out, double *map, bool overlaps);
+    bn_status (*plan_results)(bn_plan *);                      /* optional */
+    bn_status (*launch)(bpm *);                                /* the field that enters into psi */
+    bn_status (*observe)(bpm *, bpm_record *out, double *map); /* map: intensity along y, or NULL */
     bn_status (*results)(bpm *, const bpm_record *end, bn_results *);
     bn_status (*update_outputs)(bpm *);
     /* n^2 at the nodes of row j of psi; the real index along y as it appears in the map */
@@ -309,7 +308,7 @@ extern const bpm_method bpm_space_method;
 void bpm_start_row(const bpm *, uint32_t j, double *row);
 /* Puts it into psi, made anew (then the start is stored, too) or as it was stored. */
 BN_CHECKED bn_status bpm_launch_space(bpm *, bool make);
-BN_CHECKED bn_status bpm_observe_space(bpm *, bpm_record *out, double *map, bool overlaps);
+BN_CHECKED bn_status bpm_observe_space(bpm *, bpm_record *out, double *map);
 BN_CHECKED bn_status bpm_update_space(bpm *);
 /* Into s->space.largest. */
 BN_CHECKED bn_status bpm_find_largest(bn_sim *, bpm *);

@@ -75,7 +75,6 @@ typedef struct observation {
     row_sums *row;                 /* of the whole grid */
     uint32_t first;                /* row of the band at hand, and its values */
     double *psi, *start;
-    bool overlaps; /* with the start */
 } observation;
 
 /* Shares of the nodes beside it in a value at `place`, which lies `node` spacings from the wall. */
@@ -101,8 +100,8 @@ static void sum_rows(void *user, size_t begin, size_t end)
         for (size_t i = 0; row_at_centre > 0 && i < nx; i++)
             sums.peak += (psi[2 * i] * psi[2 * i] + psi[2 * i + 1] * psi[2 * i + 1]) * row_at_centre *
                          beside(o->at[0], (double)(i + 1), h);
-        const double *start = o->overlaps ? o->start + 2 * j * nx : NULL;
-        for (size_t i = 0; start && i < nx; i++) {
+        const double *start = o->start + 2 * j * nx;
+        for (size_t i = 0; i < nx; i++) {
             sums.re += start[2 * i] * psi[2 * i] + start[2 * i + 1] * psi[2 * i + 1];
             sums.im += start[2 * i] * psi[2 * i + 1] - start[2 * i + 1] * psi[2 * i];
         }
@@ -138,25 +137,20 @@ static bn_status observe_rows(void *user, uint32_t first, uint32_t count, double
     return BN_OK;
 }
 
-bn_status bpm_observe_space(bpm *s, bpm_record *out, double *map, bool overlaps)
+bn_status bpm_observe_space(bpm *s, bpm_record *out, double *map)
 {
     const double own = s->beam[0].start_power;
-    const bool mode = isfinite(s->beam[0].n_eff); /* the start is the launched mode */
     const bn_row_band rows[] = { { s->psi, true, false }, { s->space.start, true, false } };
-    observation o = {
-        .s = s, .out = out, .map = map, .overlaps = overlaps || mode, .row = malloc(s->c.rows * sizeof *o.row)
-    };
+    observation o = { .s = s, .out = out, .map = map, .row = malloc(s->c.rows * sizeof *o.row) };
     if (!o.row)
         return bn_fail(bn_domain_context(bn_field_domain(s->psi)), BN_MEMORY, "no memory for sums of %u rows",
                        s->c.rows);
     for (int d = 0; d < 2; d++)
         o.at[d] = fmin(fmax(s->space.spot[d], s->axis[d].h), s->axis[d].width - s->axis[d].h);
-    *out = (bpm_record){ .z = (double)s->done * s->c.dz,
-                         .start = (double)NAN,
-                         .mirror = (double)NAN,
-                         .mode = (double)NAN,
-                         .phase = (double)NAN };
-    const bn_status st = bn_field_row_bands(rows, o.overlaps ? 2 : 1, true, observe_rows, &o);
+    *out = (bpm_record){
+        .z = (double)s->done * s->c.dz, .mirror = (double)NAN, .mode = (double)NAN, .phase = (double)NAN
+    };
+    const bn_status st = bn_field_row_bands(rows, 2, true, observe_rows, &o);
     free(o.row);
     BN_TRY(st);
     const double power = out->power, overlap = o.re * o.re + o.im * o.im;
@@ -165,9 +159,8 @@ bn_status bpm_observe_space(bpm *s, bpm_record *out, double *map, bool overlaps)
     out->centre = o.y1 / power;
     out->width_x = 2 * sqrt(fmax(0, o.x2 / power - out->centre_x * out->centre_x));
     out->width = 2 * sqrt(fmax(0, o.y2 / power - out->centre * out->centre));
-    if (o.overlaps)
-        out->start = overlap / (own * own);
-    if (mode) {
+    out->start = overlap / (own * own);
+    if (isfinite(s->beam[0].n_eff)) { /* a launched mode is the start */
         out->mode = overlap / (s->beam[0].mode_power * own);
         out->phase = remainder(atan2(o.im, o.re) - fmod((double)s->done * s->beam[0].phase, 2 * BPM_PI), 2 * BPM_PI);
     }

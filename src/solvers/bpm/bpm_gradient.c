@@ -174,7 +174,7 @@ bn_status bpm_gradient(bn_sim *sim, void *state, const char *of, const double *s
     m.coarse = kept > 0 ? m.fine + (m.every + 1) * points : NULL;
     m.line = m.fine + (m.every + 1 + kept) * points;
     BN_GO(bn_field_get(s->psi, held, points));
-    BN_GO(s->geometry->observe(s, &end, NULL, false)); /* the amplitude into s->plane.field */
+    BN_GO(s->geometry->observe(s, &end, NULL)); /* the amplitude into s->plane.field */
     BN_GO(begin(&m, of, slopes));
     s->section_begin = s->section_end = 0;
     if (steps > 0) {

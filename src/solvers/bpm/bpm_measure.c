@@ -53,7 +53,7 @@ bn_status bpm_add_record(bpm *s)
     if (m->records == m->capacity)
         return BN_OK;
     double *map = m->map ? m->map + m->records * m->map_n : NULL;
-    return s->geometry->observe(s, &m->record[m->records++], map, false);
+    return s->geometry->observe(s, &m->record[m->records++], map);
 }
 
 /* A column of a table: a member of the records, by its place in bpm_record. */
@@ -162,7 +162,7 @@ bn_status bpm_measure(bn_sim *sim, void *state, bn_results *results)
     bpm *s = state;
     bpm_record end;
     (void)sim;
-    BN_TRY(s->geometry->observe(s, &end, NULL, true));
+    BN_TRY(s->geometry->observe(s, &end, NULL));
     const double beta = bpm_found_beta(s, 0, end.phase), length = (double)s->done * s->c.dz;
     BN_TRY(bn_result(results, "power", end.power));
     BN_TRY(bn_result(results, "power_drift", end.power - 1));

@@ -325,9 +325,8 @@ bool bpm_result_slopes(const bpm *s, const char *result, double *slopes)
     return true;
 }
 
-static bn_status observe(bpm *s, bpm_record *out, double *map, bool overlaps)
+static bn_status observe(bpm *s, bpm_record *out, double *map)
 {
-    (void)overlaps; /* all lie on the host */
     BN_TRY(fetch(s));
     for (size_t i = 0; map && i < s->c.n; i++)
         map[i] = intensity(s->plane.field, i);
