@@ -270,6 +270,12 @@ kernel void cg_preconditioned_step(STENCIL_ARGUMENTS, global const real *restric
     const acc rr = lanes[0], rz = rzs[0], zaz = zazs[0];
     barrier(CLK_LOCAL_MEM_FENCE);
     NEXT_STEP(rr, rz, zaz)
+    /* By way of local memory: NVIDIA's compiler keeps fewer loads under way where it sees that alpha is one of two
+     * (4097 x 4097 nodes on an H200: 226 us for 205). */
+    if (get_local_id(0) == 0)
+        rzs[0] = alpha;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const real along = rzs[0];
     const int left = block_first(), top = block_top(), wide = active ? min(BLOCK_NX, NX - left) : 0;
     CLEAR_LANES(lanes);
     FOR_COLUMNS(lane, wide, q, BLOCK_NY, BLOCK_NY) {
@@ -282,8 +288,8 @@ kernel void cg_preconditioned_step(STENCIL_ARGUMENTS, global const real *restric
             here[row] = n ? VALUE(0, 0) : 0;
             STENCIL_PRODUCT(product, n, here[row], VALUE)
 #undef VALUE
-            residual[row] = n ? r[at] - alpha * product : 0;
-            better[row] = n ? x[at] + alpha * here[row] : x[at];
+            residual[row] = n ? r[at] - along * product : 0;
+            better[row] = n ? x[at] + along * here[row] : x[at];
         }
         EACH_ROW(row, BLOCK_NY) {
             const index_t at = AT(left + lane, top + q + row);

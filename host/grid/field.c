@@ -158,15 +158,6 @@ static bn_status check_region(const bn_field *f, int first, int count, const bn_
     return BN_OK;
 }
 
-bn_status bn_field_read_region(bn_field *f, int first, int count, const bn_region *r, bn_host_type type, void *values)
-{
-    BN_TRY(check_region(f, first, count, r, type));
-    BN_TRY(bn_field_transfer(f, first, count, r, values, false, true));
-    if (type == BN_AS_DOUBLES)
-        bn_reals_widen(f->domain, values, bn_region_points(r) * reals(f) * (size_t)count);
-    return BN_OK;
-}
-
 /* The next band of a part: rows of a layer, or whole layers, of `points` points at most unless a row has more. */
 static bool next_band(const bn_region *part, size_t points, bn_region *band)
 {
@@ -188,72 +179,122 @@ static bool next_band(const bn_region *part, size_t points, bn_region *band)
     return true;
 }
 
-/* A piece of values on its way into pinned memory. */
+/* A piece of values on its way into pinned memory, or from there. */
 typedef struct staged {
     const void *from;
     void *to;
-    size_t numbers, bytes; /* how many, of how many bytes there */
-    bool narrows;          /* from double */
+    size_t numbers, from_bytes, to_bytes; /* of a number; where both are 1 they are just copied */
 } staged;
-enum { STAGE_ROW = 1024 }; /* numbers */
+enum { STAGE_ROW = 1024, STAGE_BYTES = 1 << 25 }; /* numbers; of a piece */
 
 static void stage_rows(void *user, size_t first, size_t end)
 {
     const staged *s = user;
-    const size_t last = end * STAGE_ROW < s->numbers ? end * STAGE_ROW : s->numbers;
-    if (!s->narrows) {
-        memcpy((char *)s->to + first * STAGE_ROW * s->bytes, (const char *)s->from + first * STAGE_ROW * s->bytes,
-               (last - first * STAGE_ROW) * s->bytes);
-        return;
-    }
-    for (size_t i = first * STAGE_ROW; i < last; i++)
-        ((float *)s->to)[i] = (float)((const double *)s->from)[i];
+    const size_t begin = first * STAGE_ROW, last = end * STAGE_ROW < s->numbers ? end * STAGE_ROW : s->numbers;
+    if (s->from_bytes > s->to_bytes)
+        for (size_t i = begin; i < last; i++)
+            ((float *)s->to)[i] = (float)((const double *)s->from)[i];
+    else if (s->from_bytes < s->to_bytes)
+        for (size_t i = begin; i < last; i++)
+            ((double *)s->to)[i] = (double)((const float *)s->from)[i];
+    else
+        memcpy((char *)s->to + begin, (const char *)s->from + begin, last - begin);
+}
+
+static void stage(const staged *s)
+{
+    bn_parallel_rows((s->numbers + STAGE_ROW - 1) / STAGE_ROW, STAGE_ROW, stage_rows, (void *)s);
+}
+
+/* The device's pinned memory, of so many bytes at least. */
+static bn_status need_stage(bn_field *f, size_t bytes, char **data)
+{
+    bn_device *device = f->domain->device;
+    if (!device->stage && !(device->stage = calloc(1, sizeof *device->stage)))
+        return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for values of field %s", f->desc.name);
+    BN_TRY(bn_pinned_need(device, device->stage, bytes));
+    *data = device->stage->data;
+    return BN_OK;
 }
 
 /* Writes values some rows at a time, copied to pinned memory or narrowed there on all processors while the piece before
  * moves: drivers take other memory at a seventh of the speed, and this takes room for two pieces alone. */
 static bn_status write_staged(bn_field *f, int first, int count, const bn_region *r, bool narrows, const void *values)
 {
-    enum { STAGE_BYTES = 1 << 25 };
     bn_domain *d = f->domain;
-    const size_t point = bn_field_unit(f, &first, &count), bytes = narrows ? sizeof(float) : 1, row = r->n[0] * point,
-                 each = row > STAGE_BYTES ? row : STAGE_BYTES;
-    bn_device *device = d->device;
+    const size_t point = bn_field_unit(f, &first, &count), row = r->n[0] * point,
+                 each = row > STAGE_BYTES ? row : STAGE_BYTES, here = narrows ? sizeof(double) : 1,
+                 there = narrows ? sizeof(float) : 1;
     const char *from = values;
+    char *data;
     unsigned pieces = 0;
-    if (!device->stage && !(device->stage = calloc(1, sizeof *device->stage)))
-        return bn_fail(d->ctx, BN_MEMORY, "no memory to write field %s", f->desc.name);
-    BN_TRY(bn_pinned_need(device, device->stage, 2 * each));
+    BN_TRY(need_stage(f, 2 * each, &data));
     for (int c = first; c < first + count; c++)
         for (bn_region band = { .n = { 0 } }; next_band(r, each / point, &band);) {
-            const size_t numbers = bn_region_points(&band) * point / bytes;
-            staged s = { from, (char *)device->stage->data + pieces % 2 * each, numbers, bytes, narrows };
-            bn_parallel_rows((numbers + STAGE_ROW - 1) / STAGE_ROW, STAGE_ROW, stage_rows, &s);
-            from += numbers * (narrows ? sizeof(double) : 1);
+            const size_t numbers = bn_region_points(&band) * point / there;
+            char *piece = data + pieces % 2 * each;
+            stage(&(staged){ from, piece, numbers, here, there });
+            from += numbers * here;
             if (pieces++ > 0)
                 BN_TRY(bn_wait_for_launches(d, f->desc.name));
-            BN_TRY(bn_field_transfer(f, c, 1, &band, s.to, true, false));
+            BN_TRY(bn_field_transfer(f, c, 1, &band, piece, true, false));
             BN_TRY(bn_flush_all(d, f->desc.name));
         }
-    device->counts.waits++;
+    d->device->counts.waits++;
     return bn_wait_for_launches(d, f->desc.name);
 }
 
-/* Whether it pays. */
-static bool stages(const bn_field *f, const bn_region *r, int count, bool narrows)
+/* The other way, a piece after the other. */
+static bn_status read_staged(bn_field *f, int first, int count, const bn_region *r, bool widens, void *values)
 {
-    enum { LEAST = 1 << 22 };
+    const size_t all = region_bytes(f, r, count), point = bn_field_unit(f, &first, &count), row = r->n[0] * point,
+                 each = row > STAGE_BYTES   ? row
+                        : all < STAGE_BYTES ? all
+                                            : STAGE_BYTES,
+                 here = widens ? sizeof(double) : 1, there = widens ? sizeof(float) : 1;
+    char *to = values, *data;
+    BN_TRY(need_stage(f, each, &data));
+    for (int c = first; c < first + count; c++)
+        for (bn_region band = { .n = { 0 } }; next_band(r, each / point, &band);) {
+            const size_t numbers = bn_region_points(&band) * point / there;
+            BN_TRY(bn_field_transfer(f, c, 1, &band, data, false, true));
+            stage(&(staged){ data, to, numbers, there, here });
+            to += numbers * here;
+        }
+    return BN_OK;
+}
+
+/* Whether it pays, for so many bytes and more. */
+enum { LEAST_TO_READ = 1 << 20, LEAST_TO_WRITE = 1 << 22 };
+static bool stages(const bn_field *f, const bn_region *r, int count, bool converts, size_t least)
+{
     const bn_device *device = f->domain->device;
-    return device && (narrows || !device->info.cpu) && region_bytes(f, r, count) >= LEAST;
+    return device && (converts || !device->info.cpu) && region_bytes(f, r, count) >= least;
+}
+
+/* Whether values are doubles here and floats on devices. */
+static bool converts(const bn_field *f, bn_host_type type)
+{
+    return type == BN_AS_DOUBLES && f->domain->desc.precision == BN_SINGLE;
+}
+
+bn_status bn_field_read_region(bn_field *f, int first, int count, const bn_region *r, bn_host_type type, void *values)
+{
+    BN_TRY(check_region(f, first, count, r, type));
+    if (stages(f, r, count, converts(f, type), LEAST_TO_READ))
+        return read_staged(f, first, count, r, converts(f, type), values);
+    BN_TRY(bn_field_transfer(f, first, count, r, values, false, true));
+    if (type == BN_AS_DOUBLES)
+        bn_reals_widen(f->domain, values, bn_region_points(r) * reals(f) * (size_t)count);
+    return BN_OK;
 }
 
 bn_status bn_field_write_region(bn_field *f, int first, int count, const bn_region *r, bn_host_type type,
                                 const void *values)
 {
     BN_TRY(check_region(f, first, count, r, type));
-    const bool narrows = type == BN_AS_DOUBLES && f->domain->desc.precision == BN_SINGLE;
-    if (stages(f, r, count, narrows)) {
-        BN_TRY(write_staged(f, first, count, r, narrows, values));
+    if (stages(f, r, count, converts(f, type), LEAST_TO_WRITE)) {
+        BN_TRY(write_staged(f, first, count, r, converts(f, type), values));
         return bn_field_changed(f);
     }
     if (type == BN_OWN_TYPE) {

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { BAND_BYTES = 1 << 21 }; /* of a field: long enough that the transfers' latency does not count */
+enum { BAND_BYTES = 1 << 22 }; /* of a field: long enough that latency and the start of threads do not count */
 
 static size_t reals_of(const bn_field *f) { return f->desc.type == BN_T_REAL2 ? 2 : 1; }
 
@@ -49,11 +49,14 @@ bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn
     BN_TRY(check(rows, count, all));
     const bn_domain *d = rows[0].field->domain;
     const size_t row = (size_t)d->desc.grid.n[0] * 2 * bn_domain_real_bytes(d);
-    const uint32_t most = row < BAND_BYTES ? (uint32_t)(BAND_BYTES / row) : 1;
+    const uint32_t rows_of_all = d->desc.grid.n[1], fit = row < BAND_BYTES ? (uint32_t)(BAND_BYTES / row) : 1,
+                   most = fit < rows_of_all ? fit : rows_of_all;
     bn_status st = BN_OK;
     double *values[BN_ROWS_FIELDS] = { NULL };
-    for (size_t i = 0; i < count; i++)
-        values[i] = calloc((size_t)most * d->desc.grid.n[0] * reals_of(rows[i].field), sizeof(double));
+    for (size_t i = 0; i < count; i++) {
+        const size_t numbers = (size_t)most * d->desc.grid.n[0] * reals_of(rows[i].field);
+        values[i] = rows[i].reads ? malloc(numbers * sizeof(double)) : calloc(numbers, sizeof(double));
+    }
     for (size_t i = 0; i < count; i++)
         if (!values[i]) {
             st = bn_fail(d->ctx, BN_MEMORY, "no memory for some rows of field %s", rows[i].field->desc.name);
