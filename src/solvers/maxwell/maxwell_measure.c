@@ -3,6 +3,8 @@
  * the grid: the flux through plane k is that of E there and of H half a cell above. */
 #include "maxwell.h"
 
+#include "api/parallel_rows.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +21,9 @@ typedef struct window {
     size_t first, count, most; /* the loaded planes; how many fit */
 } window;
 
-enum { WINDOW_CELLS = 1 << 20 };
+enum { WINDOW_CELLS = 1 << 20, WINDOW_PLANES = 1 << 12 };
 
-/* Loads planes low ... high - 1, at most two, and those that follow as many as fit. */
+/* Loads planes low ... high - 1, at most three, and those that follow as many as fit. */
 static bn_status load_planes(window *v, size_t low, size_t high)
 {
     const maxwell_model *m = v->m;
@@ -172,74 +174,112 @@ static bn_status add_flux_out(window *v, int dim, size_t p, const size_t lo[3], 
     return BN_OK;
 }
 
-/* All edges, or all faces, of component c in plane k between two corners. */
-static bn_status add_plane(window *v, bool of_H, int c, size_t k, const size_t lo[2], const size_t hi[2], powers *out)
+/* Where losses are added: places lo ... end - 1. */
+typedef struct box {
+    size_t lo[3], end[3];
+    bool slab; /* of both end planes what lies between them: E_x of the upper, H_x half a cell above the lower one */
+} box;
+
+typedef struct plane_losses {
+    const window *v;
+    const box *box;
+    size_t first;
+    powers *sums; /* of plane `first` and those that follow */
+} plane_losses;
+
+static void add_planes(void *user, size_t begin, size_t end)
 {
-    const size_t low = of_H || k == 0 ? k : k - 1, high = of_H && k + 1 < v->nz ? k + 2 : k + 1;
-    BN_TRY(load_planes(v, low, high));
-    for (size_t j = lo[1]; j < hi[1]; j++)
-        for (size_t i = lo[0]; i < hi[0]; i++)
-            (of_H ? add_face : add_edge)(v, c, (const size_t[3]){ i, j, k }, out);
-    return BN_OK;
+    const plane_losses *l = user;
+    const box *b = l->box;
+    for (size_t plane = begin; plane < end; plane++) {
+        const size_t k = l->first + plane;
+        const bool at_E = !b->slab || k > b->lo[2], at_H = !b->slab || k + 1 < b->end[2];
+        l->sums[plane] = (powers){ 0 };
+        for (int c = 0; c < 3; c++)
+            for (size_t j = b->lo[1]; j < b->end[1]; j++)
+                for (size_t i = b->lo[0]; i < b->end[0]; i++) {
+                    const size_t p[3] = { i, j, k };
+                    if (c < 2 ? at_E : at_H)
+                        add_edge(l->v, c, p, &l->sums[plane]);
+                    if (l->v->m->structure.magnetic && (c < 2 ? at_H : at_E))
+                        add_face(l->v, c, p, &l->sums[plane]);
+                }
+    }
 }
 
-static bn_status add_volume(window *v, powers *out)
+/* By planes on all processors; planes are added in their order, so that the sum does not depend on how many there are.
+ */
+static bn_status add_losses(bn_sim *sim, window *v, const box *b, powers *out)
+{
+    const size_t after = v->m->structure.magnetic ? 1 : 0; /* planes that a plane needs: a face has E above it */
+    bn_status st = BN_OK;
+    powers *sums = malloc(v->most * sizeof *sums);
+    if (!sums)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the field");
+    for (size_t k = b->lo[2], planes; k < b->end[2]; k += planes) {
+        BN_GO(load_planes(v, k > 0 ? k - 1 : 0, k + 1 + after < v->nz ? k + 1 + after : v->nz));
+        const size_t loaded = v->first + v->count, end = loaded < v->nz ? loaded - after : loaded;
+        planes = (end < b->end[2] ? end : b->end[2]) - k;
+        bn_parallel_rows(planes, 3 * v->nx * v->ny, add_planes, &(plane_losses){ v, b, k, sums });
+        for (size_t plane = 0; plane < planes; plane++) {
+            out->extinct += sums[plane].extinct;
+            for (int i = 0; i < v->m->structure.materials; i++) {
+                out->absorbed[i] += sums[plane].absorbed[i];
+                out->poynting[i] += sums[plane].poynting[i];
+            }
+        }
+    }
+out:
+    free(sums);
+    return st;
+}
+
+static bn_status add_volume(bn_sim *sim, window *v, powers *out)
 {
     const maxwell_model *m = v->m;
     const size_t d = (size_t)m->pml.cells;
-    size_t lo[3], hi[3], end[3]; /* end: of the edges inside */
+    size_t lo[3], hi[3];
+    box edges = { .slab = false }; /* inside */
     for (int dim = 0; dim < 3; dim++) {
         lo[dim] = is_periodic(m, dim) ? 0 : d;
         hi[dim] = is_periodic(m, dim) ? m->n[dim] : m->n[dim] - d - 1;
-        end[dim] = is_periodic(m, dim) ? m->n[dim] : hi[dim] + 1;
+        edges.lo[dim] = lo[dim];
+        edges.end[dim] = is_periodic(m, dim) ? m->n[dim] : hi[dim] + 1;
     }
     for (int dim = is_periodic(m, 0) ? 2 : 0; dim < 3; dim++) {
         BN_TRY(add_flux_out(v, dim, hi[dim], lo, hi, 1, &out->scattered));
         BN_TRY(add_flux_out(v, dim, lo[dim], lo, hi, -1, &out->scattered));
     }
-    for (int c = 0; c < 3; c++)
-        for (size_t k = d; k < end[2]; k++) {
-            BN_TRY(add_plane(v, false, c, k, lo, end, out));
-            if (m->structure.magnetic)
-                BN_TRY(add_plane(v, true, c, k, lo, end, out));
-        }
-    return BN_OK;
+    return add_losses(sim, v, &edges, out);
 }
 
 /* The flux through this plane counts as transmitted. */
 static size_t exit_plane(const maxwell_model *m) { return m->pml.bottom ? (size_t)m->pml.cells + 1 : 0; }
 
-static bn_status add_slab(window *v, powers *out)
+static bn_status add_slab(bn_sim *sim, window *v, powers *out)
 {
     const maxwell_model *m = v->m;
-    const size_t low = exit_plane(m), all[2] = { v->nx, v->ny }, none[2] = { 0, 0 };
+    const size_t low = exit_plane(m);
     out->incident = m->t.flux * (double)(v->nx * v->ny);
     BN_TRY(load_planes(v, m->light.source + 1, m->light.source + 2));
     out->reflected = -flux_down(v, m->light.source + 1);
     BN_TRY(load_planes(v, low, low + 1));
     out->transmitted = m->pml.bottom ? flux_down(v, low) : 0;
-    for (int c = 0; c < 3; c++)
-        for (size_t k = low; k <= m->light.source; k++) {
-            /* Of the planes at both ends only what lies between them: E_x in the upper one, H_x half a cell above the
-             * lower one. */
-            const bool at_E = k > low, at_H = k < m->light.source;
-            if (c < 2 ? at_E : at_H)
-                BN_TRY(add_plane(v, false, c, k, none, all, out));
-            if (m->structure.magnetic && (c < 2 ? at_H : at_E))
-                BN_TRY(add_plane(v, true, c, k, none, all, out));
-        }
-    return BN_OK;
+    const box all = { { 0, 0, low }, { v->nx, v->ny, m->light.source + 1 }, .slab = true };
+    return add_losses(sim, v, &all, out);
 }
 
 static bn_status measure_powers(bn_sim *sim, const maxwell *s, window *v, powers *out)
 {
     const maxwell_model *m = &s->model;
-    const size_t plane = (size_t)m->n[0] * m->n[1], fit = WINDOW_CELLS / plane > 2 ? WINDOW_CELLS / plane : 2;
-    *v = (window){ .s = s, .m = m, .nx = m->n[0], .ny = m->n[1], .nz = m->n[2], .most = fit < m->n[2] ? fit : m->n[2] };
+    const size_t plane = (size_t)m->n[0] * m->n[1], fit = WINDOW_CELLS / plane;
+    *v = (window){ .s = s, .m = m, .nx = m->n[0], .ny = m->n[1], .nz = m->n[2] };
+    v->most = fit < 3 ? 3 : fit < WINDOW_PLANES ? fit : WINDOW_PLANES;
+    v->most = v->most < v->nz ? v->most : v->nz;
     if (!(v->E = malloc(6 * v->most * plane * sizeof *v->E))) /* the caller frees it */
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the field");
     v->H = v->E + 3 * v->most * plane;
-    return m->light.volume ? add_volume(v, out) : add_slab(v, out);
+    return m->light.volume ? add_volume(sim, v, out) : add_slab(sim, v, out);
 }
 
 /* A row of the spectrum: the wavelength, then R, T and the absorptances, or with a volume source cross sections [m2].
@@ -332,32 +372,48 @@ static double flux_of_source(const window *v)
     return sum;
 }
 
+typedef struct profile {
+    const window *v;
+    const powers *w;
+    size_t first; /* plane */
+    double *z, *flux, *rms;
+} profile;
+
+static void profile_planes(void *user, size_t begin, size_t end)
+{
+    const profile *p = user;
+    const window *v = p->v;
+    const maxwell_model *m = v->m;
+    const size_t cells = v->nx * v->ny;
+    for (size_t k = p->first + begin; k < p->first + end; k++) {
+        double sum = 0;
+        for (size_t c = 0; c < 3; c++)
+            for (size_t i = 0; i < cells; i++) {
+                const cplx e = v->E[c * v->cells + at(v, 0, 0, k) + i];
+                sum += dot(e, e);
+            }
+        p->z[k] = (double)k * m->h;
+        p->flux[k] = (flux_down(v, k) + (k == m->light.source ? flux_of_source(v) : 0)) / p->w->incident;
+        p->rms[k] = sqrt(sum / (double)cells) / m->light.amplitude;
+    }
+}
+
 /* profile.csv: the flux downwards over the incident one and the root mean square of |E|, plane by plane. */
 static bn_status add_profile(bn_sim *sim, window *v, const powers *w, bn_results *results)
 {
-    const maxwell_model *m = v->m;
     bn_status st = BN_OK;
     double *values = malloc(3 * v->nz * sizeof *values);
     if (!values)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the profile");
-    double *z = values, *flux = z + v->nz, *rms = flux + v->nz;
-    const size_t plane = v->nx * v->ny;
-    for (size_t k = 0; k < v->nz; k++) {
-        double sum = 0;
-        BN_GO(load_planes(v, k, k + 1));
-        for (size_t c = 0; c < 3; c++)
-            for (size_t i = 0; i < plane; i++) {
-                const cplx e = v->E[c * v->cells + at(v, 0, 0, k) + i];
-                sum += dot(e, e);
-            }
-        z[k] = (double)k * m->h;
-        flux[k] = (flux_down(v, k) + (k == m->light.source ? flux_of_source(v) : 0)) / w->incident;
-        rms[k] = sqrt(sum / (double)plane) / m->light.amplitude;
+    profile p = { .v = v, .w = w, .z = values, .flux = values + v->nz, .rms = values + 2 * v->nz };
+    for (; p.first < v->nz; p.first = v->first + v->count) {
+        BN_GO(load_planes(v, p.first, p.first + 1));
+        bn_parallel_rows(v->first + v->count - p.first, 6 * v->nx * v->ny, profile_planes, &p);
     }
     st = bn_result_table(results, "profile",
-                         (const bn_column[]){ { "z", "m", z },
-                                              { "flux_down_over_incident", "", flux },
-                                              { "E_rms_over_incident", "", rms } },
+                         (const bn_column[]){ { "z", "m", p.z },
+                                              { "flux_down_over_incident", "", p.flux },
+                                              { "E_rms_over_incident", "", p.rms } },
                          3, v->nz);
 out:
     free(values);
