@@ -270,8 +270,8 @@ void bpm_scale(const bpm_operator *, double _Complex *scale);
 int bpm_guess_reach(const bpm *, const bpm_axis *, double _Complex p);
 /* Nodes in a chunk that suit a line of n unknowns at distances h. */
 int bpm_good_chunk(const bpm *, int n, double h);
-/* Raises the axis' reach to what these r need: how many chunks back a value that is carried along still counts. */
-void bpm_raise_reach(const bpm *, bpm_axis *, const double *r);
+/* How many chunks back a value that is carried along a line with these r still counts; at least 1. */
+int bpm_reach(const bpm *, const bpm_axis *, const double *r);
 
 /* bpm_modes.c: mode number `mode` (0: the fundamental) of a real operator; its field has largest value 1. False: the
  * operator has no such eigenvalue. */
@@ -304,8 +304,8 @@ BN_CHECKED bn_status bpm_relax(bn_sim *, bpm *, bn_step *out);
 extern const bpm_method bpm_space_method;
 
 /* bpm_cross_section.c: the cross-section on the host, a few rows at a time. A row of what enters, or of the guess at
- * the mode. */
-void bpm_start_row(const bpm *, uint32_t j, double *row);
+ * the mode (row: NULL, or 2 n values), and the sum of its squares. */
+double bpm_start_row(const bpm *, uint32_t j, double *row);
 /* Puts it into psi, made anew (then the start is stored, too) or as it was stored. */
 BN_CHECKED bn_status bpm_launch_space(bpm *, bool make);
 BN_CHECKED bn_status bpm_observe_space(bpm *, bpm_record *out, double *map);

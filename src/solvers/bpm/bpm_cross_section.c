@@ -18,8 +18,9 @@ static void rescale(const bpm *s, uint32_t first, uint32_t count, double *values
         }
 }
 
-void bpm_start_row(const bpm *s, uint32_t j, double *row)
+double bpm_start_row(const bpm *s, uint32_t j, double *row)
 {
+    double power = 0;
     const double k = bpm_k0(s, 0) * s->c.background;
     for (size_t i = 0; i < s->c.n; i++) {
         const double x = (double)(i + 1) * s->axis[0].h - s->space.spot[0],
@@ -27,32 +28,51 @@ void bpm_start_row(const bpm *s, uint32_t j, double *row)
         const bool plane = s->launch.kind == BPM_LAUNCH_PLANE;
         const double size = plane ? 1 : exp(-(x * x + y * y) / (s->space.spot_waist * s->space.spot_waist));
         const double phase = s->launch.kind == BPM_LAUNCH_MODE ? 0 : -k * sin(s->launch.tilt) * y;
-        row[2 * i] = size < 1e-30 ? 0 : size * cos(phase);
-        row[2 * i + 1] = size < 1e-30 ? 0 : size * sin(phase);
+        const double re = size < 1e-30 ? 0 : size * cos(phase), im = size < 1e-30 ? 0 : size * sin(phase);
+        power += re * re + im * im;
+        if (row) {
+            row[2 * i] = re;
+            row[2 * i + 1] = im;
+        }
     }
+    return power;
 }
 
 /* --- the field that enters --- */
 
-typedef struct launching {
+/* Rows of several fields that processors share out. */
+typedef struct band {
     const bpm *s;
+    uint32_t first;
+    double *const *values;
     bool make; /* the start is computed; else it is read */
-} launching;
+} band;
+
+static void launch_some(void *user, size_t begin, size_t end)
+{
+    const band *b = user;
+    const size_t row = 2 * (size_t)b->s->c.n;
+    for (size_t j = begin; j < end; j++) {
+        double *start = b->values[0] + j * row, *psi = b->values[1] + j * row;
+        if (b->make)
+            bpm_start_row(b->s, b->first + (uint32_t)j, start);
+        memcpy(psi, start, row * sizeof *psi);
+        rescale(b->s, b->first + (uint32_t)j, 1, psi, true);
+    }
+}
 
 static bn_status launch_rows(void *user, uint32_t first, uint32_t count, double *const *values)
 {
-    const launching *l = user;
-    const size_t row = 2 * (size_t)l->s->c.n;
-    for (uint32_t j = 0; l->make && j < count; j++)
-        bpm_start_row(l->s, first + j, values[0] + j * row);
-    memcpy(values[1], values[0], count * row * sizeof *values[1]);
-    rescale(l->s, first, count, values[1], true);
+    band *b = user;
+    b->first = first;
+    b->values = values;
+    bn_parallel_rows(count, 2 * b->s->c.n, launch_some, b);
     return BN_OK;
 }
 
 bn_status bpm_launch_space(bpm *s, bool make)
 {
-    launching l = { s, make };
+    band l = { .s = s, .make = make };
     const bn_row_band rows[] = { { s->space.start, !make, make }, { s->psi, false, true } };
     return bn_field_row_bands(rows, 2, false, launch_rows, &l);
 }
@@ -169,21 +189,32 @@ bn_status bpm_observe_space(bpm *s, bpm_record *out, double *map)
 
 /* --- fields of files --- */
 
+static void output_some(void *user, size_t begin, size_t end)
+{
+    const band *b = user;
+    const bpm *s = b->s;
+    const size_t nx = s->c.n;
+    const double z = fmin((double)s->done + 0.5, (double)s->c.steps - 0.5) * s->c.dz;
+    for (size_t j = begin; j < end; j++) {
+        double *psi = b->values[0] + 2 * j * nx, *intensity = b->values[1] + j * nx, *index = b->values[2] + j * nx,
+               *envelope = b->values[3] + 2 * j * nx;
+        double _Complex *index2 = (double _Complex *)(void *)envelope; /* until psi is there */
+        bpm_index_row(s, z, (double)(b->first + j + 1) * s->c.h, 0, nx, index2);
+        for (size_t i = 0; i < nx; i++)
+            index[i] = creal(csqrt(index2[i]));
+        rescale(s, b->first + (uint32_t)j, 1, psi, false);
+        memcpy(envelope, psi, 2 * nx * sizeof *psi);
+        for (size_t i = 0; i < nx; i++)
+            intensity[i] = psi[2 * i] * psi[2 * i] + psi[2 * i + 1] * psi[2 * i + 1];
+    }
+}
+
 static bn_status output_rows(void *user, uint32_t first, uint32_t count, double *const *values)
 {
-    const bpm *s = user;
-    const size_t nx = s->c.n;
-    double _Complex *index2 = s->axis[0].op.index2;
-    const double z = fmin((double)s->done + 0.5, (double)s->c.steps - 0.5) * s->c.dz;
-    rescale(s, first, count, values[0], false);
-    memcpy(values[3], values[0], 2 * count * nx * sizeof *values[3]);
-    for (size_t at = 0; at < count * nx; at++)
-        values[1][at] = values[0][2 * at] * values[0][2 * at] + values[0][2 * at + 1] * values[0][2 * at + 1];
-    for (uint32_t j = 0; j < count; j++) {
-        bpm_index_row(s, z, (double)(first + j + 1) * s->c.h, 0, nx, index2);
-        for (size_t i = 0; i < nx; i++)
-            values[2][j * nx + i] = creal(csqrt(index2[i]));
-    }
+    band *b = user;
+    b->first = first;
+    b->values = values;
+    bn_parallel_rows(count, 6 * b->s->c.n, output_some, b);
     return BN_OK;
 }
 
@@ -193,7 +224,7 @@ bn_status bpm_update_space(bpm *s)
                                  { s->space.intensity, false, true },
                                  { s->space.index, false, true },
                                  { s->work, false, true } };
-    return bn_field_row_bands(rows, 4, false, output_rows, s);
+    return bn_field_row_bands(rows, 4, false, output_rows, &(band){ .s = s });
 }
 
 /* --- while the mode is sought; the field is not scaled then --- */

@@ -85,10 +85,11 @@ static double passing(const double *r, size_t n, int c, int chunk)
     return sqrt(fmax(square, 1e-280));
 }
 
-void bpm_raise_reach(const bpm *s, bpm_axis *a, const double *r)
+int bpm_reach(const bpm *s, const bpm_axis *a, const double *r)
 {
     const double least = s->c.single ? 0x1p-28 : 0x1p-57;
     int begin = 0; /* of a window of chunks that lets pass less than `least` */
+    int reach = 1;
     double passed = 1;
     for (int c = 0; c < a->chunks; c++) {
         passed *= passing(r, a->n, c, a->chunk);
@@ -97,8 +98,9 @@ void bpm_raise_reach(const bpm *s, bpm_axis *a, const double *r)
             if (!(without < least))
                 break;
         }
-        a->reach = c + 1 - begin > a->reach ? c + 1 - begin : a->reach;
+        reach = c + 1 - begin > reach ? c + 1 - begin : reach;
     }
+    return reach;
 }
 
 /* Nodes over which a carried value fades to nothing in one medium; p: the weight of the new layer. */

@@ -191,7 +191,8 @@ void bpm_plane_prepare(bpm *s, size_t k)
             continue;
         }
         make_beam(s, beam, z);
-        bpm_raise_reach(s, a, r + 2 * beam * n);
+        const int needed = bpm_reach(s, a, r + 2 * beam * n);
+        a->reach = needed > a->reach ? needed : a->reach;
     }
 }
 

@@ -6,10 +6,13 @@
  * The fundamental mode comes from steps along imaginary z, which let it grow over all others: (1 + p P) psi_new = psi,
  * p = -k tau / 2 against the highest index, tau shorter and shorter, since the splitting changes the mode by a share
  * proportional to tau. Its index is Rayleigh's quotient of the unsplit operator, in which that error enters squared. */
+#include "api/parallel_rows.h"
 #include "api/transpose.h"
 #include "bpm.h"
 
 #include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { RELAX_STAGES = 5, RELAX_FACTOR = 4 };
@@ -41,6 +44,18 @@ static bn_status plan_memory(bn_plan *p, const bpm *s, int d)
     return BN_OK;
 }
 
+typedef struct start_power {
+    const bpm *s;
+    double *row; /* the power of each */
+} start_power;
+
+static void sum_start(void *user, size_t begin, size_t end)
+{
+    const start_power *p = user;
+    for (size_t j = begin; j < end; j++)
+        p->row[j] = bpm_start_row(p->s, (uint32_t)j, NULL);
+}
+
 static bn_status make_start(const bn_case *c, bn_plan *p, bpm *s)
 {
     const bool counted = bn_plan_only_counts(p, (double)s->c.n * s->c.rows);
@@ -48,7 +63,7 @@ static bn_status make_start(const bn_case *c, bn_plan *p, bpm *s)
     const double middle_x = bn_case_real(c, "launch.centre_x");
     const bpm_structure *guide = &s->profile.structure[0];
     bpm_space *m = &s->space;
-    double *row = (double *)(void *)s->axis[0].op.index2, power = 0;
+    double power = 0;
     m->spot[0] = middle_x >= 0 ? middle_x : 0.5 * s->axis[0].width;
     m->spot[1] = s->launch.centre + s->beam[0].offset;
     m->spot_waist = s->launch.waist;
@@ -57,10 +72,14 @@ static bn_status make_start(const bn_case *c, bn_plan *p, bpm *s)
         m->spot[1] = s->launch.centre = guide->centre;
         m->spot_waist = guide->width;
     }
-    for (uint32_t j = 0; j < s->c.rows && !counted; j++) {
-        bpm_start_row(s, j, row);
-        for (size_t i = 0; i < 2 * (size_t)s->c.n; i++)
-            power += row[i] * row[i];
+    if (!counted) {
+        start_power of = { s, malloc(s->c.rows * sizeof *of.row) };
+        if (!of.row)
+            return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for sums of %u rows", s->c.rows);
+        bn_parallel_rows(s->c.rows, 8 * s->c.n, sum_start, &of); /* exp, sine and cosine for each node */
+        for (uint32_t j = 0; j < s->c.rows; j++)
+            power += of.row[j];
+        free(of.row);
     }
     s->beam[0].start_power = power;
     s->beam[0].n_eff = s->beam[0].phase = m->relax_index = (double)NAN;
@@ -229,30 +248,62 @@ static void own_terms(const bpm *s, uint32_t j, uint32_t first, uint32_t count, 
         out[i] = h * h * (0.5 * k0 * k0 * (out[i] - s->c.reference * s->c.reference));
 }
 
+typedef struct line_work {
+    const bpm *s;
+    int d;
+    uint32_t first, count; /* lines */
+    double *r, *v;
+    double _Complex q0;
+    _Atomic int reach; /* the largest of the lines' */
+} line_work;
+
+/* Lines along y gather their terms from rows of the cross-section, in their own places of r. */
+static void gather_terms(void *user, size_t begin, size_t end)
+{
+    enum { SOME = 256 };
+    const line_work *w = user;
+    const size_t n = w->s->axis[1].n;
+    double _Complex terms[SOME];
+    for (size_t j = begin; j < end; j++)
+        for (uint32_t from = 0; from < w->count; from += SOME) {
+            const uint32_t some = w->count - from < SOME ? w->count - from : SOME;
+            own_terms(w->s, (uint32_t)j, w->first + from, some, w->s->axis[1].h, terms);
+            for (size_t i = 0; i < some; i++) {
+                w->r[2 * ((from + i) * n + j)] = creal(terms[i]);
+                w->r[2 * ((from + i) * n + j) + 1] = cimag(terms[i]);
+            }
+        }
+}
+
+static void eliminate_lines(void *user, size_t begin, size_t end)
+{
+    line_work *w = user;
+    const bpm_axis *a = &w->s->axis[w->d];
+    const size_t n = a->n, v_size = w->s->c.lossy ? 2 : 1;
+    int reach = 0;
+    for (size_t line = begin; line < end; line++) {
+        double *at = w->r + 2 * line * n;
+        double _Complex *own = (double _Complex *)(void *)at; /* each is read before its place is taken */
+        if (w->d == 0)
+            own_terms(w->s, w->first + (uint32_t)line, 0, a->n, a->h, own);
+        bpm_eliminate(&a->op, own, w->q0, a->scale, w->s->c.lossy, at, w->v + v_size * line * n);
+        const int needed = bpm_reach(w->s, a, at);
+        reach = needed > reach ? needed : reach;
+    }
+    for (int most = w->reach; reach > most && !atomic_compare_exchange_weak(&w->reach, &most, reach);)
+        ;
+}
+
 void bpm_space_lines(bpm *s, int d, uint32_t first, uint32_t count, double *r, double *v)
 {
     bpm_axis *a = &s->axis[d];
-    const size_t n = a->n, v_size = s->c.lossy ? 2 : 1;
     const double k0 = bpm_k0(s, 0);
-    const double _Complex q0 = a->h * a->h * k0 * k0 * s->c.reference * s->c.reference / s->space.section_p;
-    double _Complex *own = a->op.index2, *rows = s->axis[0].op.index2;
-    /* Lines along y gather their terms from rows of the cross-section, in their own places of r. */
-    for (uint32_t j = 0; d == 1 && j < n; j++) {
-        own_terms(s, j, first, count, a->h, rows);
-        for (size_t line = 0; line < count; line++) {
-            r[2 * (line * n + j)] = creal(rows[line]);
-            r[2 * (line * n + j) + 1] = cimag(rows[line]);
-        }
-    }
-    for (uint32_t line = 0; line < count; line++) {
-        double *at = r + 2 * line * n;
-        if (d == 0)
-            own_terms(s, first + line, 0, a->n, a->h, own);
-        else
-            memcpy(own, at, 2 * n * sizeof *at);
-        bpm_eliminate(&a->op, own, q0, a->scale, s->c.lossy, at, v + v_size * line * n);
-        bpm_raise_reach(s, a, at);
-    }
+    line_work w = { .s = s, .d = d, .first = first, .count = count, .r = r, .v = v, .reach = a->reach };
+    w.q0 = a->h * a->h * k0 * k0 * s->c.reference * s->c.reference / s->space.section_p;
+    if (d == 1)
+        bn_parallel_rows(a->n, count, gather_terms, &w);
+    bn_parallel_rows(count, a->n, eliminate_lines, &w);
+    a->reach = w.reach;
 }
 
 /* --- the mode --- */
