@@ -13,18 +13,22 @@ function predict(rate, share, launches, bytes, face, wait, dims, sides, strong, 
     t += devices > NODE ? (launches + (wait > 0)) * NETWORK * log(devices / NODE) / log(2) : 0
     return (strong ? share / rate : devices * share / rate) / t
 }
-# bpm in space, two steps: one solve along x, meanwhile the overlap crosses, and one along y with the overlap in it.
-function predict_pieces(rate, side, overlap, bytes, strong, devices,    rows, sides, along_x, along_y, travel) {
+# bpm in space, two steps: one solve along x, meanwhile the overlap crosses, and one along y with the overlap in it. Two
+# devices have one host thread for their calls, which may take longer than both solves.
+function predict_pieces(rate, side, overlap, bytes, strong, devices,    rows, sides, along_x, along_y, travel, own) {
     rows = strong ? side / devices : side
     sides = devices == 1 ? 0 : devices == 2 ? 1 : 2
     along_x = rows * side / rate
     along_y = (rows + sides * overlap) * side / rate
     travel = sides == 0 ? 0 : sides * (2 * overlap * side * bytes / BANDWIDTH + 2 * LATENCY)
-    return devices * 2 * along_x / (along_x + along_y + (travel > along_x ? travel - along_x : 0))
+    own = along_x + along_y
+    own = devices == 2 && own < CALLS ? CALLS : own
+    return 2 * side * side * (strong ? 1 : devices) / rate / (own + (travel > along_x ? travel - along_x : 0))
 }
 BEGIN {
     BANDWIDTH = 55e9   # between device and pinned memory [B/s], measured
     LATENCY = 14e-6    # of a read or write that is waited for [s], measured
+    CALLS = 120e-6     # of the host for two devices in two steps of bpm in space [s], counted
     NETWORK = 10e-6    # of a round between nodes [s], assumed
     NODE = 8           # devices of a node
     n = split("2 4 8 64 1000", P, " ")
@@ -47,7 +51,7 @@ BEGIN {
                 printf " %8.2f", predict(v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], strong, P[i])
             printf "\n"
         }
-    row[++count] = "bpm 56.7e9 2048 61" # name, rate, points along a side, rows of the overlap
+    row[++count] = "bpm 63.1e9 2048 61" # name, rate, points along a side, rows of the overlap
     row[++count] = "bpm 39.0e9 4096 145"
     for (r = count - 1; r <= count; r++)
         for (strong = 0; strong < 2; strong++) {
