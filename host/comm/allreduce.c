@@ -238,10 +238,8 @@ static bn_status sum_counters(bn_device_array *t, int64_t **out)
     const size_t bytes = t->buffer[0]->bytes, count = bytes / sizeof(int64_t);
     bn_status st = BN_OK;
     int64_t *sum = calloc(count, sizeof *sum), *part = malloc(bytes);
-    if (!sum || !part) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the counters %s", t->buffer[0]->name);
-        goto out;
-    }
+    if (!sum || !part)
+        BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for the counters %s", t->buffer[0]->name));
     for (size_t m = 0; m < d->local_count; m++) {
         const bn_device *device = bn_local_device(d, m);
         const cl_int status = clEnqueueReadBuffer(bn_queue(device), t->buffer[m]->mem, CL_TRUE, 0, bytes, part, 0, NULL,

@@ -58,10 +58,8 @@ bn_status bn_buffer_create(bn_device *device, bn_buffer **list, const char *name
                        name, (double)total / 0x1p30, info->name, (double)info->largest_buffer / 0x1p30);
     bn_status st = BN_OK;
     bn_buffer *b = calloc(1, sizeof *b);
-    if (!b || !(b->name = strdup(name))) {
-        st = bn_fail(device->ctx, BN_MEMORY, "no memory for the description of %s", name);
-        goto out;
-    }
+    if (!b || !(b->name = strdup(name)))
+        BN_GO(bn_fail(device->ctx, BN_MEMORY, "no memory for the description of %s", name));
     b->bytes = bytes;
     b->device = device;
     cl_int status;

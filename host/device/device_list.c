@@ -249,10 +249,8 @@ static bn_status find_devices(bn_context *ctx, const bn_device_list **lent)
     bn_status st = BN_OK;
     bn_device_list *list = calloc(1, sizeof *list);
     if (!list || !(list->info = calloc(BN_DEVICES_MAX, sizeof *list->info)) ||
-        !(list->entry = calloc(BN_DEVICES_MAX, sizeof *list->entry))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the list of devices");
-        goto out;
-    }
+        !(list->entry = calloc(BN_DEVICES_MAX, sizeof *list->entry)))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the list of devices"));
     for (size_t p = 0; p < count; p++)
         BN_GO(add_platform(ctx, list, platforms[p], p, &why));
     if (list->count == 0) {

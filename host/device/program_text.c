@@ -163,10 +163,8 @@ bn_status bn_kernel_text(bn_context *ctx, const char *file, const bn_define *sor
         BN_GO(append_file(ctx, name, &t));
         part += length;
     }
-    if (t.failed || o.failed) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the text of kernels/%s.cl", file);
-        goto out;
-    }
+    if (t.failed || o.failed)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the text of kernels/%s.cl", file));
     for (size_t i = 0; i < count; i++)
         if (sorted[i].kind == BN_DEF_LEFT_OUT)
             leave_out(t.text, sorted[i].name);

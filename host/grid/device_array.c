@@ -134,10 +134,8 @@ bn_status bn_device_array_slabs(bn_domain *d, const char *name, const double *va
     if (planes == 0 || each == 0 || unit == 0 || planes > INT32_MAX || __builtin_mul_overflow(planes * 8, each, &bytes))
         return bn_fail(d->ctx, BN_USAGE, "the array %s of %zu planes of %zu reals can't be cut", name, planes, each);
     bn_device_array *t = calloc(1, sizeof *t);
-    if (!t || !(t->buffer = calloc(d->local_count, sizeof(bn_buffer *)))) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the array %s", name);
-        goto out;
-    }
+    if (!t || !(t->buffer = calloc(d->local_count, sizeof(bn_buffer *))))
+        BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for the array %s", name));
     t->domain = d;
     t->planes = planes;
     t->each = each;

@@ -329,27 +329,21 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_cu
     d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
     d->distributed = d->desc.boxes > 1 && desc->device->global_count > 1;
     d->overlaps = d->desc.boxes > 1 && cutting->rows;
-    if (d->distributed && (size_t)d->desc.boxes < desc->device->global_count) {
-        st = bn_fail(ctx, BN_USAGE, "%d boxes for %zu devices; each needs one at least", d->desc.boxes,
-                     desc->device->global_count);
-        goto out;
-    }
+    if (d->distributed && (size_t)d->desc.boxes < desc->device->global_count)
+        BN_GO(bn_fail(ctx, BN_USAGE, "%d boxes for %zu devices; each needs one at least", d->desc.boxes,
+                      desc->device->global_count));
     d->sums.blocks_x = units_along(d, 0);
     d->tile_layers = tile_layers(desc);
     d->sums.partials = (size_t)d->sums.blocks_x * units_along(d, 1) * desc->grid.n[2];
     d->sums.totals = d->sums.partials <= BN_TOTALS_MAX ? d->sums.partials
                                                        : (d->sums.partials + BN_PACKED - 1) / BN_PACKED;
-    if (desc->device && desc->precision == BN_DOUBLE && !desc->device->info.fp64) {
-        st = bn_fail(ctx, BN_DEVICE,
-                     "%s has no double precision; choose another device, or set case.precision = \"single\"",
-                     desc->device->info.name);
-        goto out;
-    }
-    if (d->sums.partials > INT32_MAX / 16) {
-        st = bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points is too large to sum over", desc->grid.n[0],
-                     desc->grid.n[1], desc->grid.n[2]);
-        goto out;
-    }
+    if (desc->device && desc->precision == BN_DOUBLE && !desc->device->info.fp64)
+        BN_GO(bn_fail(ctx, BN_DEVICE,
+                      "%s has no double precision; choose another device, or set case.precision = \"single\"",
+                      desc->device->info.name));
+    if (d->sums.partials > INT32_MAX / 16)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points is too large to sum over", desc->grid.n[0],
+                      desc->grid.n[1], desc->grid.n[2]));
     BN_GO(find_cuts(d, cutting));
     BN_GO(cut_boxes(d, cutting));
     *out = d;

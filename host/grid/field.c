@@ -38,32 +38,24 @@ bn_status bn_field_create(bn_domain *d, const bn_field_desc *desc, bn_field **ou
     f->desc.name = strdup(desc->name);
     f->desc.unit = strdup(desc->unit ? desc->unit : "");
     f->element_bytes = type_bytes(desc->type, d);
-    if (!f->desc.name || !f->desc.unit) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory for field %s", desc->name);
-        goto out;
-    }
+    if (!f->desc.name || !f->desc.unit)
+        BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for field %s", desc->name));
     size_t per_point = f->element_bytes * (size_t)f->desc.components;
     if (!d->device) {
         size_t bytes;
-        if (__builtin_mul_overflow(bn_domain_points(d), per_point, &bytes) || !(f->host = calloc(1, bytes))) {
-            st = bn_fail(d->ctx, BN_MEMORY, "no memory for field %s of the reference (%.2f GiB)", desc->name,
-                         (double)bn_domain_points(d) * (double)per_point / 0x1p30);
-            goto out;
-        }
+        if (__builtin_mul_overflow(bn_domain_points(d), per_point, &bytes) || !(f->host = calloc(1, bytes)))
+            BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for field %s of the reference (%.2f GiB)", desc->name,
+                          (double)bn_domain_points(d) * (double)per_point / 0x1p30));
     } else {
         f->buffers = calloc(d->box_count, sizeof *f->buffers);
-        if (!f->buffers) {
-            st = bn_fail(d->ctx, BN_MEMORY, "no memory for field %s", desc->name);
-            goto out;
-        }
+        if (!f->buffers)
+            BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for field %s", desc->name));
         for (size_t b = 0; b < d->box_count; b++) {
             size_t bytes;
             if (!d->boxes[b].device)
                 continue;
-            if (__builtin_mul_overflow(d->shapes[d->boxes[b].shape].layout.plane, per_point, &bytes)) {
-                st = bn_fail(d->ctx, BN_MEMORY, "field %s is too large to address", desc->name);
-                goto out;
-            }
+            if (__builtin_mul_overflow(d->shapes[d->boxes[b].shape].layout.plane, per_point, &bytes))
+                BN_GO(bn_fail(d->ctx, BN_MEMORY, "field %s is too large to address", desc->name));
             BN_GO(bn_buffer_create(d->boxes[b].device, &d->buffers, desc->name, bytes, &f->buffers[b]));
         }
         if (bn_context_debug(d->ctx)) /* the paint stays in padding and halo */

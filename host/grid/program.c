@@ -132,10 +132,8 @@ static bn_status build_program(bn_domain *d, const bn_domain *widest, const char
     bn_define *all = NULL;
     const double start = bn_host_seconds();
     bn_program *p = calloc(1, sizeof *p);
-    if (!p || !(p->file = strdup(file)) || !(p->build = calloc(d->shape_count, sizeof(bn_build *)))) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory for program %s", file);
-        goto out;
-    }
+    if (!p || !(p->file = strdup(file)) || !(p->build = calloc(d->shape_count, sizeof(bn_build *))))
+        BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for program %s", file));
     p->domain = d;
     for (size_t b = 0; b < d->box_count; b++) {
         bn_box *box = &d->boxes[b];

@@ -50,10 +50,8 @@ static bn_status find_error(bn_fft *f, double *error)
     void *native = malloc(bytes);
     uint32_t state = 1;
     cl_int status;
-    if (!expected || !native) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory to check a Fourier transform");
-        goto out;
-    }
+    if (!expected || !native)
+        BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory to check a Fourier transform"));
     for (size_t i = 0; i < 2 * f->points; i++) {
         expected[i] = (double)(float)noise(&state);
         if (is_double)
@@ -72,10 +70,8 @@ static bn_status find_error(bn_fft *f, double *error)
         st = bn_cl_fail(d->device, status, "clEnqueueReadBuffer", "checking a Fourier transform");
         goto out;
     }
-    if (!bn_kiss_transform(expected, f->n, false)) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory to check a Fourier transform");
-        goto out;
-    }
+    if (!bn_kiss_transform(expected, f->n, false))
+        BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory to check a Fourier transform"));
     double largest = 0, difference = 0;
     for (size_t i = 0; i < 2 * f->points; i++) {
         const double found = is_double ? ((double *)native)[i] : (double)((float *)native)[i];
@@ -151,10 +147,8 @@ bn_status bn_fft_create(bn_domain *d, bn_fft **out)
     f->points = bn_domain_points(d);
     for (int k = 0; k < 3; k++)
         f->n[k] = d->desc.grid.n[k];
-    if (f->points > SIZE_MAX / 32) {
-        st = bn_fail(d->ctx, BN_MEMORY, "a Fourier transform of this grid is too large to address");
-        goto out;
-    }
+    if (f->points > SIZE_MAX / 32)
+        BN_GO(bn_fail(d->ctx, BN_MEMORY, "a Fourier transform of this grid is too large to address"));
     if (d->device)
         st = create_on_device(f);
     if (st == BN_DEVICE || st == BN_MISMATCH) {

@@ -58,10 +58,8 @@ bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn
         values[i] = rows[i].reads ? malloc(numbers * sizeof(double)) : calloc(numbers, sizeof(double));
     }
     for (size_t i = 0; i < count; i++)
-        if (!values[i]) {
-            st = bn_fail(d->ctx, BN_MEMORY, "no memory for some rows of field %s", rows[i].field->desc.name);
-            goto out;
-        }
+        if (!values[i])
+            BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for some rows of field %s", rows[i].field->desc.name));
     for (size_t p = 0; p < (all ? 1 : bn_domain_parts(d)); p++) {
         bn_region part = bn_domain_whole(d);
         const size_t box = all ? 0 : bn_domain_part(d, p, &part);

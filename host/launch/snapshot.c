@@ -156,16 +156,12 @@ bn_status bn_snapshot_begin(bn_field *f, bool overlap, bn_snapshot **out)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
     s->domain = d;
     overlap = overlap && bn_domain_across_ranks(d);
-    if (overlap && d->desc.halo < 1) {
-        st = bn_fail(d->ctx, BN_USAGE, "parts of field %s can't overlap: its boxes have no halo", f->desc.name);
-        goto out;
-    }
+    if (overlap && d->desc.halo < 1)
+        BN_GO(bn_fail(d->ctx, BN_USAGE, "parts of field %s can't overlap: its boxes have no halo", f->desc.name));
     BN_GO(find_parts(s, f, overlap, &bytes));
     if (!d->device) {
-        if (!(s->copy = malloc(bytes))) {
-            st = bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
-            goto out;
-        }
+        if (!(s->copy = malloc(bytes)))
+            BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name));
         memcpy(s->copy, f->host, bytes);
     } else {
         BN_GO(hold_pool(d, &s->pool));
@@ -173,10 +169,8 @@ bn_status bn_snapshot_begin(bn_field *f, bool overlap, bn_snapshot **out)
         s->twice = d->device->reads_twice;
         BN_GO(staging_get(d, s->pool, s->twice ? 2 * bytes : bytes, &s->staging));
         s->ready_count = d->local_count;
-        if (!(s->ready = calloc(s->ready_count, sizeof(cl_event)))) {
-            st = bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
-            goto out;
-        }
+        if (!(s->ready = calloc(s->ready_count, sizeof(cl_event))))
+            BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name));
         BN_GO(copy_parts(s, f, overlap));
     }
     *out = s;

@@ -65,10 +65,8 @@ bn_status bn_migrating_particles_create(bn_domain *d, const char *name, size_t w
                        words);
     if (!(t = calloc(1, sizeof *t)) || !(t->name = strdup(name)) ||
         !(t->pinned = calloc(d->local_count, sizeof *t->pinned)) ||
-        !(t->waiting = calloc(d->local_count, sizeof *t->waiting))) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the migrating particles %s", name);
-        goto out;
-    }
+        !(t->waiting = calloc(d->local_count, sizeof *t->waiting)))
+        BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for the migrating particles %s", name));
     t->domain = d;
     t->words = words;
     t->capacity = capacity;

@@ -51,10 +51,8 @@ static bn_status read_file(bn_context *ctx, bn_case *c)
         return bn_fail(ctx, BN_IO, "can't open the case file %s: %s%s", c->path, strerror(errno),
                        errno == ENOENT ? "\n  For a starter case: binnacle new SOLVER > FILE.toml" : "");
     c->text = malloc(CASE_BYTES_MAX + 1);
-    if (!c->text) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the case file %s", c->path);
-        goto out;
-    }
+    if (!c->text)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the case file %s", c->path));
     c->bytes = fread(c->text, 1, CASE_BYTES_MAX + 1, file);
     if (ferror(file))
         st = bn_fail(ctx, BN_IO, "can't read the case file %s: %s", c->path, strerror(errno));

@@ -74,10 +74,8 @@ bn_status bn_bench_system_create(bn_context *ctx, bn_device *device, const bn_be
     uint8_t *bits = calloc(points, 1);
     bn_bench_system *s = calloc(1, sizeof *s);
     bn_status st = BN_OK;
-    if (!unknown || !cell || !b || !bits || !s) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for a system of %u x %u nodes", job->n, job->n);
-        goto out;
-    }
+    if (!unknown || !cell || !b || !bits || !s)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for a system of %u x %u nodes", job->n, job->n));
     s->ctx = ctx;
     fill(job->n, unknown, cell, b, bits);
     BN_GO(create_fields(s, device, job));

@@ -107,10 +107,8 @@ static bn_status errors(const bn_suite *s, const char *text, double times, bool 
     for (size_t i = 0; i < count; i++) {
         while (!bn_sim_done(sim) && (double)bn_sim_now(sim).items < per_product * samples[i].product * (1 - 1e-9)) {
             BN_GO(bn_sim_step(sim));
-            if (*cli->stop) {
-                st = bn_fail(cli->ctx, BN_INTERRUPTED, "interrupted");
-                goto out;
-            }
+            if (*cli->stop)
+                BN_GO(bn_fail(cli->ctx, BN_INTERRUPTED, "interrupted"));
         }
         BN_GO(bn_sim_measure(sim));
         samples[i].error = result_of(sim, "mqf");

@@ -288,19 +288,15 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
     d.tested = &tested;
     d.ordinal = json_array_size(devices);
     entry = json_pack("{s:o, s:O}", "device", device_json(&d), "rows", rows);
-    if (!entry || json_array_append_new(devices, entry) != 0) {
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
-        goto out;
-    }
+    if (!entry || json_array_append_new(devices, entry) != 0)
+        BN_GO(bn_fail(cli->ctx, BN_MEMORY, "no memory for the document"));
     const own_suite *own = find_own(o->suite);
     const bool peers = own && !own->run;
     if (o->suite && !peers) {
         json_t *suite = NULL;
         BN_GO(own ? own->run(&d, &suite) : bn_bench_suite(&d, o->suite, &suite));
-        if (json_object_set_new(entry, own ? own->key : "suite", suite) != 0) {
-            st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
-            goto out;
-        }
+        if (json_object_set_new(entry, own ? own->key : "suite", suite) != 0)
+            BN_GO(bn_fail(cli->ctx, BN_MEMORY, "no memory for the document"));
     }
     const bn_bench_level level = peers      ? BN_BENCH_FULL
                                  : o->quick ? BN_BENCH_QUICK
@@ -450,10 +446,8 @@ bn_status bn_cli_bench(const bn_cli *cli)
     json_t *devices = json_array();
     json_t *document = json_pack("{s:s, s:s, s:b, s:O}", "binnacle", bn_version(), "date", date, "quick", (int)o->quick,
                                  "devices", devices);
-    if (!document) {
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
-        goto out;
-    }
+    if (!document)
+        BN_GO(bn_fail(cli->ctx, BN_MEMORY, "no memory for the document"));
     const own_suite *own = find_own(o->suite);
     for (size_t i = 0; i < (own && own->all_devices ? 1 : count); i++)
         BN_GO(bench_device(cli, indices[i], devices));

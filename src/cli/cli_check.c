@@ -240,10 +240,8 @@ bn_status bn_cli_check(const bn_cli *cli)
         return bn_check_child(cli);
     BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
     state = calloc(1, bn_solver_find(bn_case_solver(c))->state_size);
-    if (!state) {
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the state of solver %s", bn_case_solver(c));
-        goto out;
-    }
+    if (!state)
+        BN_GO(bn_fail(cli->ctx, BN_MEMORY, "no memory for the state of solver %s", bn_case_solver(c)));
     BN_GO(bn_plan_count(cli->ctx, c, NULL, state, &plan));
     BN_GO(o->defines ? print_defines(plan) : report(cli, plan, c));
 out:

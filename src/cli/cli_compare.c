@@ -139,10 +139,8 @@ static bn_status compare_cases(comparison *c)
     bn_status st = BN_OK;
     for (int k = 0; k < 2; k++)
         lines[k] = calloc(CASE_LINES, sizeof *lines[k]);
-    if (!lines[0] || !lines[1]) {
-        st = bn_fail(c->cli->ctx, BN_MEMORY, "no memory for two cases");
-        goto out;
-    }
+    if (!lines[0] || !lines[1])
+        BN_GO(bn_fail(c->cli->ctx, BN_MEMORY, "no memory for two cases"));
     for (int k = 0; k < 2; k++)
         BN_GO(read_keys(c, k, &text[k], lines[k], &count[k]));
     for (int k = 0; k < 2; k++) /* keys of the first, then those that the second alone has */
@@ -449,12 +447,10 @@ static bn_status compare_runs(comparison *c)
     const char *solver[2];
     for (int k = 0; k < 2; k++)
         solver[k] = json_string_value(json_object_get(summary[k], "solver"));
-    if (!solver[0] || !solver[1] || strcmp(solver[0], solver[1]) != 0) {
-        st = bn_fail(c->cli->ctx, BN_USAGE, "%s is a run of %s, %s one of %s: two of one solver can be compared",
-                     c->folder[0], solver[0] ? solver[0] : "no solver", c->folder[1],
-                     solver[1] ? solver[1] : "no solver");
-        goto out;
-    }
+    if (!solver[0] || !solver[1] || strcmp(solver[0], solver[1]) != 0)
+        BN_GO(bn_fail(c->cli->ctx, BN_USAGE, "%s is a run of %s, %s one of %s: two of one solver can be compared",
+                      c->folder[0], solver[0] ? solver[0] : "no solver", c->folder[1],
+                      solver[1] ? solver[1] : "no solver"));
     BN_GO(compare_cases(c));
     BN_GO(compare_results(c, summary));
     BN_GO(each_file(c, "", "tables", act_table));

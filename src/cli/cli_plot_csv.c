@@ -34,10 +34,8 @@ bn_status bn_plot_csv(bn_plot *p, const char *path)
     bn_status st = BN_OK;
     BN_GO(bn_file_read(cli->ctx, path, TABLE_BYTES_MAX, &text, &bytes));
     BN_GO(bn_csv_parse(cli->ctx, path, text, &t));
-    if (!(values = malloc(2 * t.rows * sizeof *values))) {
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the %zu rows of %s", t.rows, path);
-        goto out;
-    }
+    if (!(values = malloc(2 * t.rows * sizeof *values)))
+        BN_GO(bn_fail(cli->ctx, BN_MEMORY, "no memory for the %zu rows of %s", t.rows, path));
     for (size_t c = 0; c < t.columns; c++) {
         char name[128];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(t.heads[c], " ["), t.heads[c]);

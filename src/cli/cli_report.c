@@ -211,10 +211,8 @@ bn_status bn_cli_report(const bn_cli *cli, const bn_device_info *all, const size
         return bn_fail(cli->ctx, BN_IO, "no folder for the report's programs: %s", strerror(errno));
     devices = json_array();
     if (setenv("BINNACLE_PROGRAMS", folder.text, 1) != 0 || setenv("BINNACLE_CACHE", "off", 1) != 0 ||
-        uname(&system) != 0 || !gmtime_r(&now, &utc) || strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0) {
-        st = bn_fail(cli->ctx, BN_IO, "the report can't be begun: %s", strerror(errno));
-        goto out;
-    }
+        uname(&system) != 0 || !gmtime_r(&now, &utc) || strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        BN_GO(bn_fail(cli->ctx, BN_IO, "the report can't be begun: %s", strerror(errno)));
     for (size_t i = 0; i < count; i++)
         BN_GO(report_device(cli, &all[indices[i]], folder.text, devices));
     document = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O}", "binnacle", bn_version(), "date", date, "system",

@@ -157,10 +157,8 @@ static bn_status start(const bn_sweep *s, lane *l)
     const char **list = settings(s, l->point, texts, &count), **arguments = calloc(2 * count + 24, sizeof *arguments);
     const bn_path folder = bn_sweep_path(s, l->point, "");
     bn_status st = BN_OK;
-    if (!list || !arguments) {
-        st = bn_fail(s->cli->ctx, BN_MEMORY, "no memory to start point %zu", l->point + 1);
-        goto out;
-    }
+    if (!list || !arguments)
+        BN_GO(bn_fail(s->cli->ctx, BN_MEMORY, "no memory to start point %zu", l->point + 1));
     const char *const fixed[] = { s->cli->program, "run", o->args[0], "--quiet", "--force", "--out", folder.text };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         arguments[n++] = fixed[i];
@@ -316,10 +314,8 @@ bn_status bn_cli_sweep(const bn_cli *cli)
     BN_GO(bn_sweep_axes(&s));
     s.summary = calloc(s.room, sizeof *s.summary);
     s.reason = calloc(s.room, sizeof *s.reason);
-    if (!s.summary || !s.reason) {
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for a sweep of %zu points", s.room);
-        goto out;
-    }
+    if (!s.summary || !s.reason)
+        BN_GO(bn_fail(cli->ctx, BN_MEMORY, "no memory for a sweep of %zu points", s.room));
     BN_GO(check_points(&s));
     BN_GO(make_lanes(&s, lanes, &lane_count));
     BN_GO(open_folder(&s));

@@ -405,18 +405,14 @@ bn_status bn_cli_tune(const bn_cli *cli)
     BN_GO(bn_tune_case(cli, NULL, 0, &c)); /* its errors are reported before anything else happens */
     BN_GO(bn_devices(cli->ctx, &devices, &found));
     BN_GO(bn_device_select(cli->ctx, o->run.device, &index, 1, &count, NULL));
-    if (count > 1) {
-        st = bn_fail(cli->ctx, BN_USAGE, "tune takes one device at a time, --device %s names %zu", o->run.device,
-                     count);
-        goto out;
-    }
+    if (count > 1)
+        BN_GO(bn_fail(cli->ctx, BN_USAGE, "tune takes one device at a time, --device %s names %zu", o->run.device,
+                      count));
     t.device = &devices[index];
     t.kernels = calloc(BN_TUNE_KERNELS, sizeof *t.kernels);
     t.out = o->run.out ? bn_path_join("", o->run.out) : bn_output_dir_default(bn_case_path(c), ".tune");
-    if (!t.kernels) {
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the times of %d kernels", (int)BN_TUNE_KERNELS);
-        goto out;
-    }
+    if (!t.kernels)
+        BN_GO(bn_fail(cli->ctx, BN_MEMORY, "no memory for the times of %d kernels", (int)BN_TUNE_KERNELS));
     BN_GO(bn_directory_create(cli->ctx, t.out.text));
     BN_GO(sweep(&t, c));
     BN_GO(bn_tune_write(&t));

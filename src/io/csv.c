@@ -76,10 +76,8 @@ bn_status bn_csv_series_open(bn_context *ctx, const char *path, const bn_column 
     if (count == 0)
         return bn_fail(ctx, BN_USAGE, "the table %s has no columns", path);
     bn_csv_series *s = calloc(1, sizeof *s);
-    if (!s || !(s->path = strdup(path))) {
-        st = bn_fail(ctx, BN_MEMORY, "cannot keep the table %s: out of memory", path);
-        goto out;
-    }
+    if (!s || !(s->path = strdup(path)))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "cannot keep the table %s: out of memory", path));
     s->ctx = ctx;
     s->columns = count;
     s->changed = true;

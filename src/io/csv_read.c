@@ -89,10 +89,8 @@ bn_status bn_csv_parse(bn_context *ctx, const char *name, const char *text, bn_c
     size_t room = 0, number = 0;
     char *rest = t.text, *line;
     *out = (bn_csv_table){ .columns = 0 };
-    if (!t.text || !t.comments) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for %s", name);
-        goto out;
-    }
+    if (!t.text || !t.comments)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for %s", name));
     while ((line = next_line(&rest))) {
         number++;
         if (*line == '#' && t.columns == 0) {
@@ -103,10 +101,8 @@ bn_status bn_csv_parse(bn_context *ctx, const char *name, const char *text, bn_c
         } else if (t.columns == 0) {
             for (char *places = line; places; t.columns++) {
                 char *head = next_place(&places);
-                if (t.columns == BN_CSV_COLUMNS) {
-                    st = bn_fail(ctx, BN_IO, "%s has more than %d columns", name, (int)BN_CSV_COLUMNS);
-                    goto out;
-                }
+                if (t.columns == BN_CSV_COLUMNS)
+                    BN_GO(bn_fail(ctx, BN_IO, "%s has more than %d columns", name, (int)BN_CSV_COLUMNS));
                 t.heads[t.columns] = head;
             }
         } else {

@@ -111,10 +111,8 @@ bn_status bn_file_begin(bn_context *ctx, const char *path, bn_file **out)
     f->ctx = ctx;
     f->path = bn_path_join("", path);
     f->folder = bn_path_folder(path);
-    if (path[0] == '\0' || path[strlen(path) - 1] == '/') {
-        st = bn_fail(ctx, BN_IO, "cannot write '%s': it names no file; give a file name", path);
-        goto out;
-    }
+    if (path[0] == '\0' || path[strlen(path) - 1] == '/')
+        BN_GO(bn_fail(ctx, BN_IO, "cannot write '%s': it names no file; give a file name", path));
     fd = temporary_open(f);
     if (fd >= 0 && (f->stream = fdopen(fd, "w+")) != NULL)
         fd = -1; /* the stream owns it now */

@@ -117,37 +117,25 @@ static bn_status read_png(bn_context *ctx, const char *path, int channels, uint3
     *width = *height = 0;
     BN_TRY(bn_file_read(ctx, path, largest_file, &data, &s.bytes));
     s.data = (const unsigned char *)data;
-    if (s.bytes < SIGNATURE_BYTES || png_sig_cmp(s.data, 0, SIGNATURE_BYTES) != 0) {
-        st = bn_fail(ctx, BN_IO, "cannot read %s: it is not a PNG picture", path);
-        goto out;
-    }
+    if (s.bytes < SIGNATURE_BYTES || png_sig_cmp(s.data, 0, SIGNATURE_BYTES) != 0)
+        BN_GO(bn_fail(ctx, BN_IO, "cannot read %s: it is not a PNG picture", path));
     s.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
     s.info = s.png ? png_create_info_struct(s.png) : NULL;
-    if (!s.info) {
-        st = bn_fail(ctx, BN_MEMORY, "cannot read %s: out of memory", path);
-        goto out;
-    }
-    if (!decode_head(&s)) {
-        st = bn_fail(ctx, BN_IO, "cannot read %s: %s", path, s.message);
-        goto out;
-    }
-    if (s.width > BN_PNG_SIDE_MAX || s.height > BN_PNG_SIDE_MAX || (uint64_t)s.width * s.height > BN_PNG_PIXELS_MAX) {
-        st = bn_fail(ctx, BN_IO,
-                     "cannot read %s: it is too large, %lu x %lu pixels; at most %d on a side and %d in all are taken",
-                     path, (unsigned long)s.width, (unsigned long)s.height, BN_PNG_SIDE_MAX, BN_PNG_PIXELS_MAX);
-        goto out;
-    }
+    if (!s.info)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "cannot read %s: out of memory", path));
+    if (!decode_head(&s))
+        BN_GO(bn_fail(ctx, BN_IO, "cannot read %s: %s", path, s.message));
+    if (s.width > BN_PNG_SIDE_MAX || s.height > BN_PNG_SIDE_MAX || (uint64_t)s.width * s.height > BN_PNG_PIXELS_MAX)
+        BN_GO(bn_fail(ctx, BN_IO,
+                      "cannot read %s: it is too large, %lu x %lu pixels; at most %d on a side and %d in all are taken",
+                      path, (unsigned long)s.width, (unsigned long)s.height, BN_PNG_SIDE_MAX, BN_PNG_PIXELS_MAX));
     s.row = malloc(4 * (size_t)s.width);
     s.made = malloc((size_t)s.width * s.height * (size_t)channels);
-    if (!s.row || !s.made) {
-        st = bn_fail(ctx, BN_MEMORY, "cannot read %s: out of memory for %lu x %lu pixels", path, (unsigned long)s.width,
-                     (unsigned long)s.height);
-        goto out;
-    }
-    if (!decode_rows(&s)) {
-        st = bn_fail(ctx, BN_IO, "cannot read %s: %s", path, s.message);
-        goto out;
-    }
+    if (!s.row || !s.made)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "cannot read %s: out of memory for %lu x %lu pixels", path,
+                      (unsigned long)s.width, (unsigned long)s.height));
+    if (!decode_rows(&s))
+        BN_GO(bn_fail(ctx, BN_IO, "cannot read %s: %s", path, s.message));
     *width = s.width;
     *height = s.height;
     *pixels = s.made;

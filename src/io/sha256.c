@@ -51,10 +51,8 @@ bn_status bn_sha256_file(bn_context *ctx, const char *path, unsigned long long *
     FILE *f = fopen(path, "rbe");
     if (!f)
         return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(errno));
-    if (!(sum = EVP_MD_CTX_new()) || !(piece = malloc(PIECE))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory to check %s", path);
-        goto out;
-    }
+    if (!(sum = EVP_MD_CTX_new()) || !(piece = malloc(PIECE)))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory to check %s", path));
     BN_GO(digest_stream(ctx, path, f, sum, piece, bytes));
     if (EVP_DigestFinal_ex(sum, digest, &length) != 1 || length != 32)
         st = bn_fail(ctx, BN_MEMORY, "SHA-256 failed at the end of %s", path);

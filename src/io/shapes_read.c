@@ -307,14 +307,10 @@ bn_status bn_shapes_read(bn_context *ctx, const char *path, const char *wkt, dou
         bytes = strlen(text);
     if (st != BN_OK)
         goto out;
-    if (memchr(text, '\0', bytes)) {
-        st = bn_fail(ctx, BN_CASE, "%s is no text", path);
-        goto out;
-    }
-    if (!(reader = GEOSWKTReader_create_r(s->geos))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the shapes of %s", path);
-        goto out;
-    }
+    if (memchr(text, '\0', bytes))
+        BN_GO(bn_fail(ctx, BN_CASE, "%s is no text", path));
+    if (!(reader = GEOSWKTReader_create_r(s->geos)))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the shapes of %s", path));
     BN_GO(!wkt && length > 4 && strcasecmp(path + length - 4, ".csv") == 0 ? read_table(ctx, s, reader, text)
                                                                            : read_wkt(ctx, s, reader, text));
     if (s->count == 0)

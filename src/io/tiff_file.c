@@ -155,18 +155,14 @@ bn_status bn_tiff_begin(bn_context *ctx, const char *path, const uint32_t n[3], 
     bn_tiff *t = calloc(1, sizeof *t);
     *out = NULL;
     listen_to_libtiff();
-    if (!t || !(t->path = strdup(path))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory to write %s", path);
-        goto out;
-    }
+    if (!t || !(t->path = strdup(path)))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory to write %s", path));
     t->ctx = ctx;
     t->n[0] = n[0];
     t->n[1] = n[1];
-    if ((double)n[0] * n[1] * n[2] * sizeof(float) > 4e9) {
-        st = bn_fail(ctx, BN_IO,
-                     "%s would be larger than 4 GB, which few programs read; write HDF5 instead (output.hdf5)", path);
-        goto out;
-    }
+    if ((double)n[0] * n[1] * n[2] * sizeof(float) > 4e9)
+        BN_GO(bn_fail(ctx, BN_IO,
+                      "%s would be larger than 4 GB, which few programs read; write HDF5 instead (output.hdf5)", path));
     BN_GO(bn_file_begin(ctx, path, &t->file));
     const int own = dup(fileno(bn_file_stream(t->file)));
     t->tiff = own < 0 ? NULL : TIFFFdOpen(own, path, "w");

@@ -138,18 +138,14 @@ bn_status bn_ugrid_read(bn_context *ctx, const char *path, size_t which, bn_vtk_
     bn_status st = BN_OK;
     *out = (bn_vtk_image){ 0 };
     BN_GO(open_layer(&l));
-    if (which >= bn_netcdf_records(l.nc)) {
-        st = bn_fail(ctx, BN_IO, "%s has %zu times, not %zu", path, bn_netcdf_records(l.nc), which + 1);
-        goto out;
-    }
+    if (which >= bn_netcdf_records(l.nc))
+        BN_GO(bn_fail(ctx, BN_IO, "%s has %zu times, not %zu", path, bn_netcdf_records(l.nc), which + 1));
     l.x = malloc(l.faces * sizeof *l.x);
     l.y = malloc(l.faces * sizeof *l.y);
     l.at = malloc(l.faces * sizeof *l.at);
     l.arrays = calloc((size_t)bn_netcdf_variables(l.nc), sizeof *l.arrays);
-    if (!l.x || !l.y || !l.at || !l.arrays) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the cells of %s", path);
-        goto out;
-    }
+    if (!l.x || !l.y || !l.at || !l.arrays)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the cells of %s", path));
     bn_netcdf_get(l.nc, bn_netcdf_find(l.nc, "mesh2d_face_x"), 0, 0, l.faces, l.x);
     bn_netcdf_get(l.nc, bn_netcdf_find(l.nc, "mesh2d_face_y"), 0, 0, l.faces, l.y);
     if (bn_netcdf_error(l.nc)) { /* before what was not read is sorted */

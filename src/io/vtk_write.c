@@ -271,10 +271,8 @@ static bn_status write_blocks(vtk_writer *w, const bn_vtk_array *a, size_t bytes
     unsigned char *memory = malloc(3 + most * b.room);
     for (int i = 0; i < 2; i++)
         b.text[i] = malloc(bn_base64_length(3 + most * b.room));
-    if (b.room == 0 || !memory || !b.text[0] || !b.text[1]) {
-        st = bn_fail(w->ctx, BN_MEMORY, "cannot write %s: out of memory", w->path);
-        goto out;
-    }
+    if (b.room == 0 || !memory || !b.text[0] || !b.text[1])
+        BN_GO(bn_fail(w->ctx, BN_MEMORY, "cannot write %s: out of memory", w->path));
     for (; b.first < blocks && !ferror(w->stream); b.first += most) {
         const size_t count = blocks - b.first < most ? blocks - b.first : most;
         b.sizes = w->head + BN_VTK_HEAD_WORDS + b.first;
@@ -283,10 +281,8 @@ static bn_status write_blocks(vtk_writer *w, const bn_vtk_array *a, size_t bytes
         b.packed = memory;
         b.bytes = kept;
         for (size_t i = 0; i < count; i++) {
-            if (b.sizes[i] == 0) {
-                st = bn_fail(w->ctx, BN_MEMORY, "cannot write %s: no memory to compress array %s", w->path, a->name);
-                goto out;
-            }
+            if (b.sizes[i] == 0)
+                BN_GO(bn_fail(w->ctx, BN_MEMORY, "cannot write %s: no memory to compress array %s", w->path, a->name));
             memmove(memory + b.bytes, memory + kept + i * b.room, b.sizes[i]);
             b.bytes += b.sizes[i];
         }
@@ -408,10 +404,8 @@ static bn_status write_hexagons(vtk_writer *w, const bn_vtk_image *image)
     double *place = malloc(3 * points * sizeof *place);
     int32_t *corners = malloc(6 * cells * sizeof *corners), *ends = malloc(cells * sizeof *ends);
     uint8_t *kinds = malloc(cells);
-    if (!place || !corners || !ends || !kinds) {
-        st = bn_fail(w->ctx, BN_MEMORY, "cannot write %s: out of memory for %zu hexagons", w->path, cells);
-        goto out;
-    }
+    if (!place || !corners || !ends || !kinds)
+        BN_GO(bn_fail(w->ctx, BN_MEMORY, "cannot write %s: out of memory for %zu hexagons", w->path, cells));
     bn_vtk_hexagons(image, place, corners);
     if (!wide)
         make_single(place, 3 * points);

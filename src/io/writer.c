@@ -177,11 +177,9 @@ bn_status bn_writer_create_threads(bn_context *ctx, size_t bytes, size_t threads
     }
     if (w->wanted > 0) {
         error = start_threads(w);
-        if (error) {
-            st = bn_fail(ctx, BN_MEMORY, "cannot start the writer's thread: %s; allow more threads (ulimit -u)",
-                         strerror(error));
-            goto out;
-        }
+        if (error)
+            BN_GO(bn_fail(ctx, BN_MEMORY, "cannot start the writer's thread: %s; allow more threads (ulimit -u)",
+                          strerror(error)));
     }
     *out = w;
     w = NULL;

@@ -105,10 +105,8 @@ static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const bn
     char text[256], number[16] = "";
     float *single = malloc((size_t)size[0] * size[1] * sizeof *single);
     double *values = malloc(points * sizeof *values);
-    if (!single || !values) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory to write %s as TIFF", d->name);
-        goto out;
-    }
+    if (!single || !values)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory to write %s as TIFF", d->name));
     if (is_complex(d))
         snprintf(number, sizeof number, component > 0 ? "-im" : "-re");
     else if (components(d) > 1)

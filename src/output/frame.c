@@ -281,10 +281,8 @@ bn_status bn_frame_list_pieces(bn_context *ctx, const bn_frame *m)
     bn_vtk_piece *vtk = calloc(m->piece_count + 1, sizeof *vtk);
     bn_mesh_piece *mesh = calloc(m->piece_count + 1, sizeof *mesh);
     bn_path *names = calloc(m->piece_count + 1, sizeof *names);
-    if (!vtk || !mesh || !names) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the list of pieces");
-        goto out;
-    }
+    if (!vtk || !mesh || !names)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the list of pieces"));
     for (size_t b = 0; m->desc.vtk && b < m->piece_count; b++) {
         names[b] = piece_name(m, true, b);
         vtk[b].file = names[b].text;

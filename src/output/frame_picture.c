@@ -91,10 +91,8 @@ static bn_status sample_plane(bn_context *ctx, const bn_field_sampler *e, const 
     for (int k = 0; k < 2; k++)
         n[k] = (grid[k == 0 ? p->x : p->y] - 1) / p->thin[k] + 1;
     double *values = malloc((size_t)n[0] * n[1] * sizeof *values), *band = malloc((size_t)rows * wide * sizeof *band);
-    if (!values || !band) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for a picture of %s", name);
-        goto out;
-    }
+    if (!values || !band)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for a picture of %s", name));
     for (uint32_t low = 0; low < grid[p->y]; low += rows) {
         bn_region r = { { 0 }, { 1, 1, 1 } };
         r.first[p->across] = p->at;
@@ -265,10 +263,8 @@ bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, siz
     if (!e->leads)
         goto out;
     if (!mask(d, &axes, values, n[0], n[1]) ||
-        (hexagons && (!halve(&values, n[0], n[1]) || !halve(&lines, n[0], n[1])))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
-        goto out;
-    }
+        (hexagons && (!halve(&values, n[0], n[1]) || !halve(&lines, n[0], n[1]))))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name));
     bn_picture picture = describe(e->plan, d, &axes, &texts);
     write_title(texts.title, sizeof texts.title, e, d);
     picture.n[0] = hexagons ? 2 * n[0] + 1 : n[0];

@@ -96,10 +96,8 @@ static bn_status serialize_files(bn_history *p, bn_checkpoint_state *k, size_t c
     double *times = calloc(count + 1, sizeof *times);
     const char *text = names;
     bn_status st = BN_OK;
-    if (!names || !times) {
-        st = bn_fail(k->ctx, BN_MEMORY, "no memory for the list of files");
-        goto out;
-    }
+    if (!names || !times)
+        BN_GO(bn_fail(k->ctx, BN_MEMORY, "no memory for the list of files"));
     for (size_t i = 0; i < p->file_count; i++) {
         at += (size_t)snprintf(names + at, bytes + 1 - at, "%s\n", p->files[i]);
         times[i] = p->times[i];

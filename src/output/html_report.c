@@ -414,10 +414,8 @@ static bn_status add_series(report *r)
     if (!strchr(text, '\n') || !strchr(text, '\n')[1]) /* heads alone */
         goto out;
     BN_GO(bn_csv_parse(r->ctx, "series.csv", text, &t));
-    if (!(values = malloc(t.columns * t.rows * sizeof *values))) {
-        st = bn_fail(r->ctx, BN_MEMORY, "no memory for the series of a report");
-        goto out;
-    }
+    if (!(values = malloc(t.columns * t.rows * sizeof *values)))
+        BN_GO(bn_fail(r->ctx, BN_MEMORY, "no memory for the series of a report"));
     const bn_coordinate along = bn_solver_coordinate(p->solver);
     for (size_t c = 0; c < t.columns; c++) {
         for (size_t i = 0; i < t.rows; i++)

@@ -296,10 +296,8 @@ static bn_status submit_fields(bn_output *o)
     atomic_store(&j->users, 1);
     for (size_t i = 0; i < apart; i++) {
         apart_job *a = malloc(sizeof *a);
-        if (!a) {
-            st = bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
-            goto out;
-        }
+        if (!a)
+            BN_GO(bn_fail(o->ctx, BN_MEMORY, "no memory for an output time"));
         *a = (apart_job){ j, i };
         atomic_fetch_add(&j->users, 1);
         BN_GO(bn_writer_submit(o->writer, &(bn_job){ apart_run, apart_release, a, .apart = true }));

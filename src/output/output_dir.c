@@ -268,10 +268,8 @@ static bn_status write_case(bn_output_dir *f, const bn_case *c)
     bn_status st = BN_OK;
     BN_GO(bn_case_resolved(c, &resolved));
     size_t bytes = sizeof mark + strlen(resolved);
-    if (!(text = malloc(bytes))) {
-        st = bn_fail(f->ctx, BN_MEMORY, "no memory for case.toml");
-        goto out;
-    }
+    if (!(text = malloc(bytes)))
+        BN_GO(bn_fail(f->ctx, BN_MEMORY, "no memory for case.toml"));
     snprintf(text, bytes, "%s%s", mark, resolved);
     st = bn_file_write(f->ctx, bn_path_join(f->path, "case.toml").text, text, strlen(text));
 out:
@@ -324,10 +322,8 @@ bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c
     BN_TRY(bn_directory_create(ctx, path));
     bn_status st = BN_OK;
     bn_output_dir *f = calloc(1, sizeof *f);
-    if (!f || !(f->path = strdup(path))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the output folder");
-        goto out;
-    }
+    if (!f || !(f->path = strdup(path)))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the output folder"));
     f->ctx = ctx;
     f->lock = bn_path_join(path, lock_name);
     BN_GO(take_lock(f));

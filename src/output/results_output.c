@@ -107,10 +107,8 @@ static bn_status draw_table(const bn_results_output *o, size_t table)
     char(*words)[WORDS] = calloc(count, sizeof *words);
     bn_chart_line *lines = calloc(count, sizeof *lines);
     double *x = malloc(rows * sizeof *x);
-    if (!lines || !x || !words) {
-        st = bn_fail(o->ctx, BN_MEMORY, "no memory for the chart of %s", name);
-        goto out;
-    }
+    if (!lines || !x || !words)
+        BN_GO(bn_fail(o->ctx, BN_MEMORY, "no memory for the chart of %s", name));
     for (size_t r = 0; r < rows; r++)
         x[r] = columns[0].values[r] * (d->x_scale > 0 ? d->x_scale : 1);
     size_t used = 0;

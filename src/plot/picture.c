@@ -242,17 +242,13 @@ static bn_status paint_field(bn_canvas *c, const bn_picture *p, const bn_value_r
 {
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)at->w, (int)at->h);
     bn_status st = BN_OK;
-    if (cairo_surface_status(image) != CAIRO_STATUS_SUCCESS) {
-        st = bn_fail(c->ctx, BN_MEMORY, "cannot draw %s: out of memory", c->path);
-        goto out;
-    }
+    if (cairo_surface_status(image) != CAIRO_STATUS_SUCCESS)
+        BN_GO(bn_fail(c->ctx, BN_MEMORY, "cannot draw %s: out of memory", c->path));
     uint32_t *pixels = (uint32_t *)(void *)cairo_image_surface_get_data(
         image); /* cairo aligns rows for its own 32-bit words */
     if (!bn_raster_fill(p, range, pixels, (int)at->w, (int)at->h,
-                        cairo_image_surface_get_stride(image) / (int)sizeof *pixels)) {
-        st = bn_fail(c->ctx, BN_MEMORY, "cannot draw %s: out of memory", c->path);
-        goto out;
-    }
+                        cairo_image_surface_get_stride(image) / (int)sizeof *pixels))
+        BN_GO(bn_fail(c->ctx, BN_MEMORY, "cannot draw %s: out of memory", c->path));
     cairo_surface_mark_dirty(image);
     cairo_set_source_surface(c->cr, image, at->x, at->y);
     cairo_pattern_set_filter(cairo_get_source(c->cr), CAIRO_FILTER_NEAREST);
@@ -538,10 +534,8 @@ bn_status bn_picture_redraw(bn_context *ctx, const char *path, const bn_picture 
     BN_TRY(check(ctx, path, p));
     l = calloc(1, sizeof *l); /* some kilobytes of tick texts */
     levels = make_levels(p, &count);
-    if (!l || !levels) {
-        st = bn_fail(ctx, BN_MEMORY, "cannot draw %s: out of memory", path);
-        goto out;
-    }
+    if (!l || !levels)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "cannot draw %s: out of memory", path));
     BN_GO(bn_canvas_create(ctx, path, 1, 1, &measure));
     l->range = bn_raster_range(p);
     place_box(l, p);

@@ -200,10 +200,8 @@ bn_status bn_picture_unpack(bn_context *ctx, const char *path, const bn_png_kept
         goto out;
     const size_t count = (size_t)head.n[0] * head.n[1];
     double *values = malloc(2 * sizeof head.title + 2 * count * sizeof *values);
-    if (!values) {
-        st = bn_fail(ctx, BN_MEMORY, "cannot draw %s: out of memory", path);
-        goto out;
-    }
+    if (!values)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "cannot draw %s: out of memory", path));
     char *texts = memcpy(values + 2 * count, head.title, sizeof head.title);
     memcpy(texts + sizeof head.title, head.caption, sizeof head.caption);
     unpack(values, data + sizeof head, count);

@@ -41,10 +41,8 @@ bn_status bn_child_start(bn_context *ctx, const char *const *arguments, unsigned
     if (!c->said)
         return bn_fail(ctx, BN_MEMORY, "no memory for the output of a child process");
     fflush(stdout);
-    if (pipe(out) != 0 || ((flags & BN_CHILD_SOCKET) && socketpair(AF_UNIX, SOCK_STREAM, 0, in) != 0)) {
-        st = bn_fail(ctx, BN_IO, "no pipe to a child process: %s", strerror(errno));
-        goto out;
-    }
+    if (pipe(out) != 0 || ((flags & BN_CHILD_SOCKET) && socketpair(AF_UNIX, SOCK_STREAM, 0, in) != 0))
+        BN_GO(bn_fail(ctx, BN_IO, "no pipe to a child process: %s", strerror(errno)));
     const int all[] = { in[0], in[1], out[0], out[1] };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] >= 0) /* no other child holds them open */

@@ -71,11 +71,9 @@ static bn_status compare(bn_context *ctx, bn_device *device, const bn_embedded *
     if (watch)
         watch->result(watch->user, file->name + strlen("selftest/"), &report);
     for (size_t r = 0; r < report.count; r++)
-        if (!report.rows[r].ok) {
-            st = bn_fail(ctx, BN_MISMATCH, "field %s differs from the reference by %.3g (%.0f ULPs) in %s",
-                         report.rows[r].field, report.rows[r].max_difference, report.rows[r].ulps, file->name);
-            goto out;
-        }
+        if (!report.rows[r].ok)
+            BN_GO(bn_fail(ctx, BN_MISMATCH, "field %s differs from the reference by %.3g (%.0f ULPs) in %s",
+                          report.rows[r].field, report.rows[r].max_difference, report.rows[r].ulps, file->name));
 out:
     bn_case_destroy(&c);
     return st;
@@ -406,10 +404,8 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
         own = parts == 0 ? run->sim->device : NULL;
         count -= own && count > 1;
     }
-    if (!(children = calloc(count, sizeof *children))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver);
-        goto out;
-    }
+    if (!(children = calloc(count, sizeof *children)))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver));
     for (size_t i = 0; i < count && st == BN_OK; i++) {
         const char *arguments[8 + BN_SELFTEST_CASES + 1] = {
             program, "self-test", solver, part, "--device", index, "--precision", double_precision ? "double" : "single"

@@ -77,10 +77,8 @@ static bn_status compare_field(bn_context *ctx, bn_sim *device, bn_sim *referenc
     size_t count = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components;
     bn_status st = BN_OK;
     unsigned char *a = malloc(count * info->element_bytes), *b = malloc(count * info->element_bytes);
-    if (!a || !b) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory to compare field %s", info->name);
-        goto out;
-    }
+    if (!a || !b)
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory to compare field %s", info->name));
     BN_GO(bn_sim_read(device, info->name, a, count * info->element_bytes));
     BN_GO(bn_sim_read(reference, info->name, b, count * info->element_bytes));
     *row = (bn_verify_row){ .field = info->name,

@@ -137,10 +137,8 @@ bn_status bn_checkpoint_writer_begin(bn_sim *sim, const char *folder, size_t par
         if (strcmp(*study, p->solver->name) == 0)
             return bn_fail(ctx, BN_USAGE, "%s is a study of a benchmark suite, which has no checkpoints", *study);
     s = calloc(1, sizeof *s);
-    if (!s || !(s->folder = strdup(folder))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
-        goto out;
-    }
+    if (!s || !(s->folder = strdup(folder)))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint"));
     s->plan = p;
     s->state = (bn_checkpoint_state){ .ctx = ctx, .path = s->folder };
     s->part_bytes = part_bytes > 0 ? part_bytes : BN_PART_BYTES;
@@ -154,10 +152,8 @@ bn_status bn_checkpoint_writer_begin(bn_sim *sim, const char *folder, size_t par
     s->now = bn_sim_now(sim);
     s->distributed = bn_domain_across_ranks(bn_sim_domain(sim));
     s->rank = bn_context_rank(ctx);
-    if (!(s->json_parts = json_array()) || !(s->json_fields = json_array()) || !(s->json_numbers = json_array())) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
-        goto out;
-    }
+    if (!(s->json_parts = json_array()) || !(s->json_fields = json_array()) || !(s->json_numbers = json_array()))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint"));
     if (s->distributed)
         BN_GO(agree_on_number(ctx, s));
     BN_GO(bn_sim_serialize(sim, &s->state));

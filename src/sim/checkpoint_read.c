@@ -193,10 +193,8 @@ static bn_status open_manifest(bn_context *ctx, const char *path, bn_checkpoint 
     bn_status st = BN_OK;
     bn_checkpoint *c = calloc(1, sizeof *c);
     *out = NULL;
-    if (!c || !(c->path = strdup(path))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory to read the checkpoint %s", path);
-        goto out;
-    }
+    if (!c || !(c->path = strdup(path)))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory to read the checkpoint %s", path));
     c->ctx = ctx;
     c->folder = bn_path_folder(path);
     c->state = (bn_checkpoint_state){ .ctx = ctx, .restores = true, .path = c->path, .case_path = "" };

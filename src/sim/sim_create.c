@@ -117,10 +117,8 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
     sim->boxes = desc->boxes;
     sim->stop_time = bn_case_real(config, "stop.time");
     sim->now.residual = (double)NAN;
-    if (!(sim->state = calloc(1, sim->solver->state_size))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the state of %s", sim->solver->name);
-        goto out;
-    }
+    if (!(sim->state = calloc(1, sim->solver->state_size)))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the state of %s", sim->solver->name));
     const bn_device_info *device = desc->device ? bn_device_least(desc->device) : NULL;
     const bool shared = desc->device && desc->boxes != 1; /* one box lies on the first device */
     const size_t slots = shared ? bn_device_global_count(desc->device) : 1;

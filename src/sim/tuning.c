@@ -318,10 +318,8 @@ bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tu
     wrong |= keep_old(old, key, ENTRIES, all[ENTRIES]) | keep_old(old, key, CHOICES, all[CHOICES]);
     json_t *root = json_pack("{s:s, s:i, s:O, s:O}", "format", format_name, "version", (int)VERSION, "entries",
                              all[ENTRIES], "choices", all[CHOICES]);
-    if (wrong || !root || !(text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6)))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the tuning database");
-        goto out;
-    }
+    if (wrong || !root || !(text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6))))
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the tuning database"));
     BN_GO(bn_directory_create(ctx, bn_path_folder(path).text));
     BN_GO(bn_file_begin(ctx, path, &file));
     if (fchmod(fileno(bn_file_stream(file)), 0644) != 0) /* whatever the umask: what others can write is not read */

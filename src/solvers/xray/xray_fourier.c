@@ -108,10 +108,8 @@ static bn_status transform(bn_sim *sim, const uint32_t n[2], double *f)
         BN_GO(bn_field_read(out, f, count * sizeof *f));
         goto out;
     }
-    if (!(single = malloc(count * sizeof *single))) {
-        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the Fourier picture");
-        goto out;
-    }
+    if (!(single = malloc(count * sizeof *single)))
+        BN_GO(bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the Fourier picture"));
     for (size_t i = 0; i < count; i++)
         single[i] = (float)f[i];
     BN_GO(bn_field_write(in, single, count * sizeof *single));
@@ -134,10 +132,8 @@ bn_status xray_fourier(bn_sim *sim, xray *s)
     const size_t cells = xray_detector_cells(s);
     bn_status st = BN_OK;
     double *f = calloc(2 * (size_t)n[0] * n[1], sizeof *f), *values = malloc(2 * cells * sizeof *values);
-    if (!f || !values) {
-        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the Fourier picture");
-        goto out;
-    }
+    if (!f || !values)
+        BN_GO(bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the Fourier picture"));
     project(&s->volume, n, f);
     BN_GO(transform(sim, n, f));
     interpolate(s, n, f, values, values + cells);

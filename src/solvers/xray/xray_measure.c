@@ -330,10 +330,8 @@ bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
     cut c = { .count = nx };
     double *values = malloc((3 * cells + 5 * nx + 5 * (nx + s->config.cells[1])) * sizeof *values);
     bool *used = calloc(nx, sizeof *used);
-    if (!values || !used) {
-        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the picture");
-        goto out;
-    }
+    if (!values || !used)
+        BN_GO(bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the picture"));
     double *intensity = values, *hits = values + cells, *fourier = hits + cells;
     c.used = used;
     c.angle = fourier + cells;

@@ -93,10 +93,8 @@ bn_status xray_gather_volume(bn_sim *sim, xray *s, const int64_t *counted)
     int64_t *sums = bn_field_host(s->fields.counted);
     bn_status st = BN_OK;
     double *room = malloc(xray_cells(v->n) * sizeof *room);
-    if (!room) {
-        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the fluence");
-        goto out;
-    }
+    if (!room)
+        BN_GO(bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the fluence"));
     for (uint32_t k = 0; k < v->box[2]; k++)
         for (uint32_t j = 0; j < v->box[1]; j++)
             for (uint32_t i = 0; i < v->box[0]; i++)
