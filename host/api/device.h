@@ -19,6 +19,8 @@ typedef struct bn_define {
     } u;
 } bn_define;
 
+double bn_seconds_now(void); /* of the monotonic clock */
+
 /* For a process that opens one device for a moment, before it lists any: drivers that listen to an environment variable
  * prepare for a single queue then, unless the user's environment says otherwise. */
 void bn_devices_one_queue(void);

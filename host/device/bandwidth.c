@@ -71,15 +71,15 @@ double bn_bandwidth_known(bn_context *ctx, const bn_device_info *info)
 static bn_status measure(bn_device *d, cl_kernel kernel, size_t bytes, double *value)
 {
     const size_t items = bytes / 16;
-    const double begin = bn_host_seconds();
+    const double begin = bn_seconds_now();
     *value = 0;
-    for (int batch = 0; batch < 16 && (batch < 3 || bn_host_seconds() - begin < 0.2); batch++) {
-        const double start = bn_host_seconds();
+    for (int batch = 0; batch < 16 && (batch < 3 || bn_seconds_now() - begin < 0.2); batch++) {
+        const double start = bn_seconds_now();
         for (int i = 0; i < BN_COPY_ROUNDS; i++)
             BN_CL(d, "measuring bandwidth", clEnqueueNDRangeKernel, bn_queue(d), kernel, 1, NULL, &items, NULL, 0, NULL,
                   NULL);
         BN_CL(d, "measuring bandwidth", clFinish, bn_queue(d));
-        const double rate = 2.0 * (double)bytes * BN_COPY_ROUNDS / (bn_host_seconds() - start);
+        const double rate = 2.0 * (double)bytes * BN_COPY_ROUNDS / (bn_seconds_now() - start);
         if (batch > 0 && rate > *value)
             *value = rate;
     }

@@ -88,11 +88,11 @@ cl_event *bn_move_event(bn_device *d)
  * end them in this time won't. */
 static void outlast_moves(const bn_context *ctx)
 {
-    const double end = bn_host_seconds() + BN_MOVES_SECONDS;
+    const double end = bn_seconds_now() + BN_MOVES_SECONDS;
     for (const bn_device *d = ctx->open; d; d = d->next_open) {
         (void)clFlush(d->queue);
         for (size_t i = 0; i < 2; i++)
-            for (cl_int state = CL_QUEUED; d->moves[i] && state > CL_COMPLETE && bn_host_seconds() < end;) {
+            for (cl_int state = CL_QUEUED; d->moves[i] && state > CL_COMPLETE && bn_seconds_now() < end;) {
                 if (clGetEventInfo(d->moves[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) !=
                     CL_SUCCESS)
                     break;

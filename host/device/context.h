@@ -32,7 +32,4 @@ struct bn_context {
  * there is to be run: it is no folder (nor is a link), belongs to somebody else, or others can write to it. */
 const char *bn_private_folder(const char *path);
 
-/* Seconds of the monotonic clock. */
-double bn_host_seconds(void);
-
 #endif

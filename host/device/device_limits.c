@@ -61,13 +61,13 @@ static const char rest_text[] = "kernel void empty(global uint *out) { (void)out
 static bn_status best_seconds(bn_device *d, cl_kernel kernel, size_t items, double *best)
 {
     const size_t group = GROUP;
-    const double begin = bn_host_seconds();
+    const double begin = bn_seconds_now();
     *best = HUGE_VAL;
-    for (int i = 0; i < 32 && (i < 3 || bn_host_seconds() - begin < 0.15); i++) {
-        const double start = bn_host_seconds();
+    for (int i = 0; i < 32 && (i < 3 || bn_seconds_now() - begin < 0.15); i++) {
+        const double start = bn_seconds_now();
         BN_CL(d, doing, clEnqueueNDRangeKernel, bn_queue(d), kernel, 1, NULL, &items, &group, 0, NULL, NULL);
         BN_CL(d, doing, clFinish, bn_queue(d));
-        const double took = bn_host_seconds() - start;
+        const double took = bn_seconds_now() - start;
         *best = i > 0 ? fmin(*best, took) : *best;
     }
     return BN_OK;
@@ -128,17 +128,17 @@ static bn_status launches(bn_device *d, cl_kernel kernel, double *launch, double
     const size_t items = GROUP, group = GROUP;
     *launch = *finish = HUGE_VAL;
     for (int batch = 0; batch < 6; batch++) {
-        double start = bn_host_seconds();
+        double start = bn_seconds_now();
         for (int i = 0; i < LAUNCHES; i++)
             BN_CL(d, doing, clEnqueueNDRangeKernel, bn_queue(d), kernel, 1, NULL, &items, &group, 0, NULL, NULL);
         BN_CL(d, doing, clFinish, bn_queue(d));
-        const double many = (bn_host_seconds() - start) / LAUNCHES;
-        start = bn_host_seconds();
+        const double many = (bn_seconds_now() - start) / LAUNCHES;
+        start = bn_seconds_now();
         for (int i = 0; i < 20; i++) {
             BN_CL(d, doing, clEnqueueNDRangeKernel, bn_queue(d), kernel, 1, NULL, &items, &group, 0, NULL, NULL);
             BN_CL(d, doing, clFinish, bn_queue(d));
         }
-        const double one = (bn_host_seconds() - start) / 20;
+        const double one = (bn_seconds_now() - start) / 20;
         if (batch > 0) {
             *launch = fmin(*launch, many);
             *finish = fmin(*finish, one);
@@ -158,15 +158,15 @@ static bn_status transfers(bn_device *d, cl_mem buffer, size_t bytes, double *up
     if (host)
         memset(host, 1, bytes);
     for (int i = 0; i < 4 && status == CL_SUCCESS; i++) { /* the first warms up */
-        double start = bn_host_seconds();
+        double start = bn_seconds_now();
         status = clEnqueueWriteBuffer(bn_queue(d), buffer, CL_TRUE, 0, bytes, host, 0, NULL, NULL);
         if (i > 0)
-            *upload = fmax(*upload, (double)bytes / (bn_host_seconds() - start));
-        start = bn_host_seconds();
+            *upload = fmax(*upload, (double)bytes / (bn_seconds_now() - start));
+        start = bn_seconds_now();
         if (status == CL_SUCCESS)
             status = clEnqueueReadBuffer(bn_queue(d), buffer, CL_TRUE, 0, bytes, host, 0, NULL, NULL);
         if (i > 0)
-            *download = fmax(*download, (double)bytes / (bn_host_seconds() - start));
+            *download = fmax(*download, (double)bytes / (bn_seconds_now() - start));
     }
     if (host) {
         const cl_int unmapped = clEnqueueUnmapMemObject(bn_queue(d), pinned, host, 0, NULL, NULL);

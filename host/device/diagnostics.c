@@ -1,4 +1,5 @@
 /* diagnostics.c: errors, the log, the clock, and the folders of caches and kernels: what every other file needs. */
+#include "api/device.h"
 #include "device/context.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-double bn_host_seconds(void)
+double bn_seconds_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

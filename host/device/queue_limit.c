@@ -30,7 +30,7 @@ static cl_int wait_for_oldest(bn_device *d)
     a->marker[1] = NULL;
     a->markers--;
     /* Longer than the launches took, where the host was slower than the device: then the queue is short anyway. */
-    const double now = bn_host_seconds(), took = now - a->waited;
+    const double now = bn_seconds_now(), took = now - a->waited;
     a->waited = now;
     a->batch = clamped(took > 0 ? batch * BN_BETWEEN / took : BN_BATCH_MOST, batch / BN_BATCH_CHANGE,
                        fmin(batch * BN_BATCH_CHANGE, BN_BATCH_MOST));
@@ -42,7 +42,7 @@ cl_int bn_limit_queue(bn_device *d, const char **call)
     bn_queue_limit *a = &d->ahead;
     if (a->batch == 0) { /* the first launch */
         a->batch = 1;
-        a->waited = bn_host_seconds();
+        a->waited = bn_seconds_now();
     }
     if (a->since >= a->batch) {
         *call = "clWaitForEvents";

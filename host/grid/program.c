@@ -130,7 +130,7 @@ static bn_status build_program(bn_domain *d, const bn_domain *widest, const char
     bn_status st = BN_OK;
     char *text = NULL, *options = NULL;
     bn_define *all = NULL;
-    const double start = bn_host_seconds();
+    const double start = bn_seconds_now();
     bn_program *p = calloc(1, sizeof *p);
     if (!p || !(p->file = strdup(file)) || !(p->build = calloc(d->shape_count, sizeof(bn_build *))))
         BN_GO(bn_fail(d->ctx, BN_MEMORY, "no memory for program %s", file));
@@ -153,7 +153,7 @@ static bn_status build_program(bn_domain *d, const bn_domain *widest, const char
         d->build.built++;
         d->build.cached += !p->build[box->shape]->builder && p->build[box->shape]->cached;
     }
-    d->build.seconds += bn_host_seconds() - start;
+    d->build.seconds += bn_seconds_now() - start;
     d->build.cache = d->device->quirks.cache == BN_CACHE_PLATFORM ? "platform" : "binnacle";
     p->next = d->programs;
     d->programs = p;
@@ -315,11 +315,11 @@ bn_status bn_kernel_ready(bn_kernel *k)
     bn_domain *d = p->domain;
     if (k->ready || d->device->listing)
         return BN_OK;
-    const double start = bn_host_seconds();
+    const double start = bn_seconds_now();
     for (size_t s = 0; s < d->shape_count; s++)
         if (p->build[s])
             BN_TRY(bn_build_wait(p->build[s]));
-    d->build.seconds += bn_host_seconds() - start;
+    d->build.seconds += bn_seconds_now() - start;
     for (size_t b = 0; b < d->box_count; b++) {
         cl_int status;
         bn_device *device = d->boxes[b].device;

@@ -129,10 +129,10 @@ static bn_status create_on_device(bn_fft *f)
     BN_TRY(bn_kernel_ready(f->unpack));
     BN_TRY(bn_buffer_create(d->device, &d->buffers, "Fourier transform, input", bytes, &f->from));
     BN_TRY(bn_buffer_create(d->device, &d->buffers, "Fourier transform, output", bytes, &f->to));
-    const double start = bn_host_seconds();
+    const double start = bn_seconds_now();
     BN_TRY(bn_clfft_create(d->device, f->n, d->desc.grid.dims, d->desc.precision, &f->plan));
     bn_log(d->ctx, BN_LOG_INFO, "Fourier transform of %zu x %zu x %zu points baked in %.2f s", f->n[0], f->n[1],
-           f->n[2], bn_host_seconds() - start);
+           f->n[2], bn_seconds_now() - start);
     return check_plan(f);
 }
 

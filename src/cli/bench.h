@@ -119,14 +119,13 @@ typedef struct bn_bench_device {
 /* BN_CASE where the solver refuses the job's case or one of its settings. */
 BN_CHECKED bn_status bn_bench_check(const bn_bench_device *, const bn_bench_job *);
 
-/* Measures one job. A failure of the job (a device without fp64, too little memory) is BN_OK with `trouble` filled in;
- * others, such as a case that is wrong, are returned. `cold`: measures the build without our cache too. */
-BN_CHECKED bn_status bn_bench_measure(const bn_bench_device *, const bn_bench_job *, bool cold, bn_bench_result *out,
-                                      char *trouble, size_t room);
+/* By the clock alone (seconds, noise, updates, launches and waits); all; all, and the build without our cache. */
+typedef enum bn_bench_depth { BN_BENCH_CLOCK, BN_BENCH_WHOLE, BN_BENCH_COLD } bn_bench_depth;
 
-/* The same by the clock alone: seconds, noise, updates, launches and waits. */
-BN_CHECKED bn_status bn_bench_time(const bn_bench_device *, const bn_bench_job *, bn_bench_result *out, char *trouble,
-                                   size_t room);
+/* Measures one job. A failure of the job (a device without fp64, too little memory) is BN_OK with `trouble` filled in;
+ * others, such as a case that is wrong, are returned. */
+BN_CHECKED bn_status bn_bench_measure(const bn_bench_device *, const bn_bench_job *, bn_bench_depth,
+                                      bn_bench_result *out, char *trouble, size_t room);
 
 /* roofline.png and scaling.png of one device's document. */
 BN_CHECKED bn_status bn_bench_draw(bn_context *, const char *folder, const json_t *device);

@@ -251,9 +251,8 @@ static bn_status to_trouble(bn_context *ctx, bn_status st, char *trouble, size_t
     return BN_OK;
 }
 
-/* By the clock alone, and all the rest if `whole`. */
-static bn_status measure(const bn_bench_device *d, const bn_bench_job *job, bool cold, bool whole, bn_bench_result *out,
-                         char *trouble, size_t room)
+bn_status bn_bench_measure(const bn_bench_device *d, const bn_bench_job *job, bn_bench_depth depth,
+                           bn_bench_result *out, char *trouble, size_t room)
 {
     bn_context *ctx = d->cli->ctx;
     bn_bench_work w = { 0 };
@@ -268,30 +267,18 @@ static bn_status measure(const bn_bench_device *d, const bn_bench_job *job, bool
     }
     if (!job->reference)
         BN_GO(ensure_tested(d, job));
-    if (cold && !job->of->clock_only)
+    if (depth == BN_BENCH_COLD && !job->of->clock_only)
         (void)cold_build(d, job, &out->build); /* NaN where it fails; the measurement itself fails then, too */
     const double start = bn_seconds_now();
     BN_GO(bn_bench_work_open(ctx, job->reference ? NULL : d->plain, job, &w));
     note_build(&w, start, out);
     BN_GO(by_clock(d, &w, out));
     bn_bench_work_close(&w);
-    if (whole && !job->of->clock_only)
+    if (depth != BN_BENCH_CLOCK && !job->of->clock_only)
         BN_GO(by_events(d, job, out));
-    if (whole)
+    if (depth != BN_BENCH_CLOCK)
         find_floor(d, job, out);
 out:
     bn_bench_work_close(&w);
     return to_trouble(ctx, st, trouble, room);
-}
-
-bn_status bn_bench_time(const bn_bench_device *d, const bn_bench_job *job, bn_bench_result *out, char *trouble,
-                        size_t room)
-{
-    return measure(d, job, false, false, out, trouble, room);
-}
-
-bn_status bn_bench_measure(const bn_bench_device *d, const bn_bench_job *job, bool cold, bn_bench_result *out,
-                           char *trouble, size_t room)
-{
-    return measure(d, job, cold, true, out, trouble, room);
 }

@@ -78,8 +78,7 @@ bn_status bn_suite_measure(const bn_suite *s, const bn_bench_job *job, bool kern
     if (s->checks)
         return bn_bench_check(s->d, job);
     bn_bench_tell(s->d, job);
-    BN_TRY(kernels ? bn_bench_measure(s->d, job, false, out, trouble, sizeof trouble)
-                   : bn_bench_time(s->d, job, out, trouble, sizeof trouble));
+    BN_TRY(bn_bench_measure(s->d, job, kernels ? BN_BENCH_WHOLE : BN_BENCH_CLOCK, out, trouble, sizeof trouble));
     if (!trouble[0]) {
         *s->measured = true;
         return BN_OK;

@@ -32,7 +32,7 @@ static bn_status measure_one(const bn_bench_device *d, const bn_bench_case *c, c
     all.plain = NULL;
     bn_status st = bn_device_open(ctx, selector, false, &all.plain);
     if (st == BN_OK)
-        st = bn_bench_time(&all, &job, &r, trouble, sizeof trouble);
+        st = bn_bench_measure(&all, &job, BN_BENCH_CLOCK, &r, trouble, sizeof trouble);
     bn_device_close(&all.plain);
     BN_TRY(st);
     if (count == 1)

@@ -177,7 +177,7 @@ static bn_status run_for(const bn_suite *s, const char *name, const char *text, 
 {
     bn_suite_run r;
     *seconds = *value = (double)NAN;
-    const bn_status st = bn_suite_simulate(s, name, text, sets, &r);
+    const bn_status st = bn_suite_simulate(s, name, NULL, text, sets, &r);
     if (st == BN_OK && r.summary) {
         *seconds = bn_json_number(json_object_get(r.summary, "timings"), "steps");
         *value = bn_suite_result(&r, result);
@@ -254,7 +254,7 @@ static bn_status figure_5_6(const bn_suite *s)
                      area = write_floor(area_high, spacing_of(s), end, false, text);
         snprintf(name, sizeof name, "floor-%g-s", end);
         const char *const sets[] = { "output.series_every=1", NULL };
-        bn_status st = bn_suite_simulate(s, name, text, sets, &r);
+        bn_status st = bn_suite_simulate(s, name, NULL, text, sets, &r);
         if (st == BN_OK)
             st = bn_suite_point(s, "computing [s]", end, (double)NAN,
                                 bn_json_number(json_object_get(r.summary, "timings"), "steps"), "s");
@@ -320,8 +320,7 @@ static bn_status figure_5_2(const bn_suite *s)
             continue;
         }
         bn_suite_run r;
-        bn_status st = bn_suite_simulate_files(s, twice ? "building-double" : "building-single", building, text, list,
-                                               &r);
+        bn_status st = bn_suite_simulate(s, twice ? "building-double" : "building-single", building, text, list, &r);
         const json_t *timings = json_object_get(r.summary, "timings");
         const double compute = 1e3 * bn_json_number(timings, "steps");
         if (st == BN_OK)

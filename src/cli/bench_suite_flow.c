@@ -115,7 +115,7 @@ static bn_status measure_step(const bn_suite *s, unsigned n, bool twice, step_pa
                                  "solver.diffusion=cg",
                                  slow ? "--profile" : NULL,
                                  NULL };
-    const bn_status st = bn_suite_simulate(s, name, bn_suite_file(path), sets, &run);
+    const bn_status st = bn_suite_simulate(s, name, NULL, bn_suite_file(path), sets, &run);
     if (st == BN_OK && run.summary)
         out->save = bn_json_number(json_object_get(run.summary, "timings"), "output") / steps;
     const json_t *profile = json_object_get(run.summary, "profile");
@@ -226,7 +226,7 @@ static bn_status cavity(const bn_suite *s, double reynolds)
         return bn_suite_skip(s, (double)NAN, "m2/s", bn_suite_left_out, "psi in the primary vortex");
     snprintf(grid, sizeof grid, "grid.nodes=[%u,%u]", n, n);
     const char *const sets[] = { grid, "solver.steady=newton", "stop.steps=100", "output.vtk=false", NULL };
-    bn_status st = bn_suite_simulate(s, name, bn_suite_file(path), sets, &r);
+    bn_status st = bn_suite_simulate(s, name, NULL, bn_suite_file(path), sets, &r);
     if (st == BN_OK && r.summary) {
         double psi = (double)NAN;
         bn_published t = bn_published_open("data/published/flow-cavity-vortices.csv");
@@ -275,7 +275,7 @@ static bn_status experiment(const bn_suite *s, const char *name, const char *con
     bn_suite_run r;
     snprintf(path, sizeof path, "data/cases/flow/%s.toml", name);
     const char *const sets[] = { nodes[s->gpu ? 2 : s->level], "output.vtk=false", set, NULL };
-    bn_status st = bn_suite_simulate(s, name, bn_suite_file(path), sets, &r);
+    bn_status st = bn_suite_simulate(s, name, NULL, bn_suite_file(path), sets, &r);
     if (st == BN_OK)
         st = bn_suite_add(s, s->level ? expected : (double)NAN, bn_suite_result(&r, result), "", "%s", result);
     if (st == BN_OK)

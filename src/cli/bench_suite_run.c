@@ -81,9 +81,8 @@ static bn_status write_files(const bn_suite *s, const char *path, const char *te
     return BN_OK;
 }
 
-/* `files` NULL: the case names none. */
-static bn_status simulate(const bn_suite *s, const char *name, const char *files, const char *text,
-                          const char *const *sets, bn_suite_run *out)
+bn_status bn_suite_simulate(const bn_suite *s, const char *name, const char *files, const char *text,
+                            const char *const *sets, bn_suite_run *out)
 {
     bn_context *ctx = s->d->cli->ctx;
     char path[BN_BENCH_PATH], index[32], summary[BN_BENCH_PATH + 32];
@@ -125,18 +124,6 @@ static bn_status simulate(const bn_suite *s, const char *name, const char *files
         note_failure(s, name, &child);
     bn_child_release(&child);
     return BN_OK;
-}
-
-bn_status bn_suite_simulate(const bn_suite *s, const char *name, const char *text, const char *const *sets,
-                            bn_suite_run *out)
-{
-    return simulate(s, name, NULL, text, sets, out);
-}
-
-bn_status bn_suite_simulate_files(const bn_suite *s, const char *name, const char *path, const char *text,
-                                  const char *const *sets, bn_suite_run *out)
-{
-    return simulate(s, name, path, text, sets, out);
 }
 
 void bn_suite_run_release(const bn_suite *s, bn_suite_run *r)

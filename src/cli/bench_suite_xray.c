@@ -339,7 +339,7 @@ static bn_status figures_6_3(const bn_suite *s)
             BN_TRY(bn_suite_skip(s, runs[i].published, "", "needs double precision", "mean squared error, %s", line));
             continue;
         }
-        bn_status st = bn_suite_simulate(s, runs[i].name, slit_text, sets, &r);
+        bn_status st = bn_suite_simulate(s, runs[i].name, NULL, slit_text, sets, &r);
         if (st == BN_OK && !runs[i].fixed)
             st = bn_suite_add(s, runs[i].published, bn_suite_result(&r, "mqf"), "",
                               "mean squared error, 10 photons, %s%s", line, fewer(s));
@@ -369,7 +369,7 @@ static bn_status compare_orders(const bn_suite *s, const char *name, const char 
                                                           : 1));
         snprintf(run, sizeof run, "%s-%s", name, order);
         const char *const sets[] = { set, count, NULL };
-        bn_status st = bn_suite_simulate(s, run, text, sets, &r);
+        bn_status st = bn_suite_simulate(s, run, NULL, text, sets, &r);
         if (st == BN_OK)
             st = add_cut(s, &r, order, NULL, 9e-3, window, &inside[i]);
         if (st == BN_OK)

@@ -23,7 +23,7 @@ static bn_status run_volume(const bn_suite *s, const char *name, const char *cel
     snprintf(count, sizeof count, "source.photons=%g", fmax(1e4, photons * share(s)));
     const char *const sets[] = { cells, count, twice ? "case.precision=double" : "case.precision=single", option,
                                  NULL };
-    const bn_status st = bn_suite_simulate(s, name, volume_text, sets, r);
+    const bn_status st = bn_suite_simulate(s, name, NULL, volume_text, sets, r);
     *seconds = bn_json_number(json_object_get(r->summary, "timings"), "steps");
     return st;
 }

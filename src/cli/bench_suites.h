@@ -55,14 +55,11 @@ typedef struct bn_suite_run {
     json_t *summary; /* summary.json; NULL: it failed, `why` has the reason */
     char folder[BN_BENCH_PATH];
 } bn_suite_run;
-/* `binnacle run` of a case, the text of an embedded file or `text`, with settings (NULL ends; "--profile" and
- * "--device=LIST" are options of the command) into runs/NAME of the
- * suite's folder, or of a temporary one. Release the run also after a failure. */
-BN_CHECKED bn_status bn_suite_simulate(const bn_suite *, const char *name, const char *text, const char *const *sets,
-                                       bn_suite_run *out);
-/* The same of an embedded case whose files are embedded beside it, such as plans. */
-BN_CHECKED bn_status bn_suite_simulate_files(const bn_suite *, const char *name, const char *path, const char *text,
-                                             const char *const *sets, bn_suite_run *out);
+/* `binnacle run` of a case with settings (NULL ends; "--profile" and "--device=LIST" are options of the command) into
+ * runs/NAME of the suite's folder, or of a temporary one. `files`: the path of an embedded case beside which lie the
+ * files that it names, such as plans; NULL: it names none. Release the run also after a failure. */
+BN_CHECKED bn_status bn_suite_simulate(const bn_suite *, const char *name, const char *files, const char *text,
+                                       const char *const *sets, bn_suite_run *out);
 void bn_suite_run_release(const bn_suite *, bn_suite_run *);
 double bn_suite_result(const bn_suite_run *, const char *name); /* NaN: there is none */
 /* A table of numbers that the run has written; free it with bn_csv_table_free. */

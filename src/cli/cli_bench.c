@@ -167,7 +167,7 @@ static bn_status measure_size(const bn_bench_device *d, const bn_bench_job *job,
     *measured = s->limit <= 0 || s->spent + expected <= s->limit;
     if (*measured) {
         bn_bench_tell(d, job);
-        BN_TRY(bn_bench_measure(d, job, cold, &r, trouble, sizeof trouble));
+        BN_TRY(bn_bench_measure(d, job, cold ? BN_BENCH_COLD : BN_BENCH_WHOLE, &r, trouble, sizeof trouble));
         if (!trouble[0]) {
             note_spending(s, job, &r, bn_seconds_now() - start);
             if (!d->cli->options->run.quiet) /* the table comes at the end of all */

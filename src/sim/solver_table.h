@@ -121,7 +121,6 @@ bool bn_sim_asked_to_end(bn_sim *);
 /* Whether a step may report the residual and the series of a step before, since no row of series.csv is due: then a
  * step need not wait for the device. All ranks get the same answer. */
 bool bn_sim_is_quiet(const bn_sim *);
-double bn_seconds_now(void); /* of the monotonic clock */
 
 /* --- for serialize(): one call for both ways --- */
 bool bn_state_restores(const bn_checkpoint_state *);

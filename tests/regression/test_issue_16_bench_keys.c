@@ -45,9 +45,9 @@ TEST(a_key_that_is_none_is_a_failure)
     ck_assert_int_eq(bn_bench_check(&d, &job), BN_CASE);
     ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "solver.layout"));
     bn_error_clear(ctx);
-    ck_assert_int_eq(bn_bench_time(&d, &job, &r, trouble, sizeof trouble), BN_CASE);
+    ck_assert_int_eq(bn_bench_measure(&d, &job, BN_BENCH_CLOCK, &r, trouble, sizeof trouble), BN_CASE);
     bn_error_clear(ctx);
-    ck_assert_int_eq(bn_bench_measure(&d, &job, false, &r, trouble, sizeof trouble), BN_CASE);
+    ck_assert_int_eq(bn_bench_measure(&d, &job, BN_BENCH_WHOLE, &r, trouble, sizeof trouble), BN_CASE);
     bn_error_clear(ctx);
     bn_device_close(&device);
     bn_context_destroy(&ctx);
