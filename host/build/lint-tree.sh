@@ -1,6 +1,6 @@
 #!/bin/sh
-# lint-tree.sh: what compilers do not check: who includes what, names, line lengths, scripts, and static analysis where
-# the tools are present.
+# lint-tree.sh [rules]: what compilers do not check: who includes what, names, line lengths, and, unless the rules alone
+# are asked for, scripts and static analysis where the tools are present.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 findings=0
@@ -29,6 +29,10 @@ $(for file in $program; do
     grep -oE '^(typedef (struct|enum|union) bn_[a-z0-9_]+ \{|struct bn_[a-z0-9_]+ \{|\} bn_[a-z0-9_]+;)' \
         "$file" | grep -oE 'bn_[a-z0-9_]+' | sort -u | sed "s|$| $file|"
 done | awk '{ at[$1] = at[$1] " " $2; count[$1]++ } END { for (n in count) if (count[n] > 1) print n ":" at[n] }' | sort)
+EOF
+
+report 'structs of more than 30 members' <<EOF
+$(printf '%s\n' "$program" | grep -v flow_newton.h | xargs awk -v most=30 -f host/build/lint-structs.awk)
 EOF
 
 report 'kernels that tell CPUs from GPUs outside kernels/lib' <<EOF
@@ -64,6 +68,12 @@ EOF
 report 'white space at the end of lines, or tabs' <<EOF
 $(grep -nE '[[:space:]]$|	' $sources)
 EOF
+
+if [ "${1:-}" = rules ]; then
+    echo "tree: $findings findings"
+    [ "$findings" = 0 ]
+    exit
+fi
 
 if command -v shellcheck >/dev/null; then
     report 'shellcheck' <<EOF

@@ -6,14 +6,14 @@
 /* Room for one more; false: it is not noted. */
 static bool make_room(bn_device *d)
 {
-    if (d->event_count < d->event_room)
+    if (d->events.count < d->events.room)
         return true;
-    const size_t room = d->event_room > 0 ? 2 * d->event_room : 1024;
-    bn_device_event *more = room <= BN_DEVICE_EVENTS ? realloc(d->events, room * sizeof *more) : NULL;
+    const size_t room = d->events.room > 0 ? 2 * d->events.room : 1024;
+    bn_device_event *more = room <= BN_DEVICE_EVENTS ? realloc(d->events.list, room * sizeof *more) : NULL;
     if (!more)
         return false;
-    d->events = more;
-    d->event_room = room;
+    d->events.list = more;
+    d->events.room = room;
     return true;
 }
 
@@ -32,12 +32,12 @@ cl_int bn_device_note_event(bn_device *d, cl_event event, const char *what, doub
     if (status != CL_SUCCESS || !make_room(d))
         return status;
     const bool reads = type == CL_COMMAND_READ_BUFFER || type == CL_COMMAND_READ_BUFFER_RECT;
-    d->events[d->event_count++] = (bn_device_event){ .what = what    ? what
-                                                             : reads ? "to the host"
-                                                                     : "from the host",
-                                                     .transfer = !what,
-                                                     .start = 1e-9 * (double)start,
-                                                     .end = 1e-9 * (double)end };
+    d->events.list[d->events.count++] = (bn_device_event){ .what = what    ? what
+                                                                   : reads ? "to the host"
+                                                                           : "from the host",
+                                                           .transfer = !what,
+                                                           .start = 1e-9 * (double)start,
+                                                           .end = 1e-9 * (double)end };
     return status;
 }
 
@@ -46,6 +46,6 @@ const bn_device_event *bn_device_events(bn_device *group, size_t in_group, size_
     bn_device *d = in_group > 0 ? group->group[in_group] : group;
     for (int i = 0; i < 2; i++)
         (void)bn_move_event(d);
-    *count = d->event_count;
-    return d->events;
+    *count = d->events.count;
+    return d->events.list;
 }

@@ -234,7 +234,7 @@ void bn_device_close(bn_device **device)
             *at = d->next_open;
             break;
         }
-    free(d->events);
+    free(d->events.list);
     free(d->group);
     free(d->weights);
     free(d);

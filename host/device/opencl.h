@@ -38,11 +38,13 @@ struct bn_device {
      * processes have `global_count`, of which this process has those from `global_first` on. */
     struct bn_device **group;
     size_t group_size, global_count, global_first;
-    bn_device_info least;    /* as info, with the least memory of all of them */
-    double *weights;         /* of the devices of all processes: their shares of the cells; NULL: alike */
-    bool profile;            /* the queue takes event times */
-    bn_device_event *events; /* what it did, where it does; room for `event_room` */
-    size_t event_count, event_room;
+    bn_device_info least; /* as info, with the least memory of all of them */
+    double *weights;      /* of the devices of all processes: their shares of the cells; NULL: alike */
+    bool profile;         /* the queue takes event times */
+    struct {
+        bn_device_event *list; /* what it did, where it does */
+        size_t count, room;
+    } events;
     const struct bn_program_list *listing; /* takes the programs, which are not compiled then; NULL: none */
     struct bn_pinned *stage;               /* through which values come from other host memory; NULL: not yet */
     bool reads_twice;                      /* what is read from it is read again and compared */

@@ -66,12 +66,12 @@ static void print_grid(const bn_plan *p, const bn_case *c, const needs *n)
         else
             printf("  %s: %.6g%s%s\n", p->notes[i].name, p->notes[i].value,
                    p->notes[i].unit && p->notes[i].unit[0] ? " " : "", p->notes[i].unit ? p->notes[i].unit : "");
-    if (p->tolerance > 0)
-        printf("steps: until the residual is below %g, at most %.0f (%s)\n", p->tolerance, n->steps, n->end);
+    if (p->course.tolerance > 0)
+        printf("steps: until the residual is below %g, at most %.0f (%s)\n", p->course.tolerance, n->steps, n->end);
     else
-        printf("steps: %s%.0f (%s)\n", p->known_steps > 0 && bn_case_real(c, "stop.time") == 0 ? "" : "at most ",
+        printf("steps: %s%.0f (%s)\n", p->course.steps > 0 && bn_case_real(c, "stop.time") == 0 ? "" : "at most ",
                n->steps, n->end);
-    if (p->counted)
+    if (p->estimate.counted)
         printf("cells: counted, not looked at, being more than %g: mistakes in what fills them show when it runs\n",
                (double)BN_PLAN_LOOKED);
 }
@@ -146,7 +146,7 @@ static bn_status print_json(const bn_cli *cli, const bn_plan *p, const bn_case *
                          json_pack("{s:o, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I, s:o}",
                                    "case", bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
                                    p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing", spacing,
-                                   "cells_looked_at", (int)!p->counted, "notes", notes_json(p), "steps",
+                                   "cells_looked_at", (int)!p->estimate.counted, "notes", notes_json(p), "steps",
                                    bn_json_real(n->steps), "time", time ? bn_check_time_json(time) : json_null(),
                                    "devices", devices, "device_bytes", (json_int_t)n->device, "largest_buffer",
                                    (json_int_t)n->largest, "host_bytes", (json_int_t)n->host, "fits_host", (int)on_host,

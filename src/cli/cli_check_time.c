@@ -115,8 +115,8 @@ double bn_check_steps(const bn_plan *p, const bn_case *c, double done, double ti
     const double stop_time = bn_case_real(c, "stop.time");
     double steps = bn_plan_most_steps(p, c);
     *end = "stop.steps";
-    if (p->known_steps > 0 && p->known_steps <= steps) {
-        steps = p->known_steps;
+    if (p->course.steps > 0 && p->course.steps <= steps) {
+        steps = p->course.steps;
         *end = "the case";
     }
     const double by_time = stop_time > 0 && dt > 0 ? done + ceil((stop_time - time) / dt * (1 - 1e-9)) : HUGE_VAL;
@@ -155,7 +155,7 @@ static void conclude(const bn_plan *p, const bn_case *c, const json_t *said, bn_
     t->ended = json_is_true(json_object_get(said, "done"));
     const double done = t->steps > 0 ? t->steps : 0, dt = bn_json_number(said, "dt");
     t->run_steps = t->ended ? t->steps : bn_check_steps(p, c, done, bn_json_number(said, "time"), dt, &t->end);
-    t->open = p->tolerance > 0 && !t->ended;
+    t->open = p->course.tolerance > 0 && !t->ended;
     t->total = t->first + t->seconds + (t->ended ? 0 : (t->run_steps - t->steps) * t->each);
 }
 

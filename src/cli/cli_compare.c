@@ -365,7 +365,7 @@ static bn_status compare_images(comparison *c, const char *name, const char *con
     for (int k = 0; k < 2; k++)
         BN_GO(bn_field_file_times(c->cli->ctx, path[k], &times[k]));
     for (int k = 0; k < 2; k++)
-        BN_GO(bn_field_file_read(c->cli->ctx, path[k], c->cli->options->field, times[k] - 1, &image[k]));
+        BN_GO(bn_field_file_read(c->cli->ctx, path[k], c->cli->options->plot.field, times[k] - 1, &image[k]));
     if (memcmp(image[0].n, image[1].n, sizeof image[0].n) != 0) {
         char size[2][BN_SHORT_TEXT];
         for (int k = 0; k < 2; k++)
@@ -376,10 +376,10 @@ static bn_status compare_images(comparison *c, const char *name, const char *con
             BN_GO(tell(c, "fields", name, "other places", "compared value by value", HUGE_VAL, NULL));
         for (size_t i = 0; i < image[1].count; i++)
             if (!find_array(&image[0], image[1].arrays[i].name) &&
-                (!c->cli->options->field || strcmp(c->cli->options->field, image[1].arrays[i].name) == 0))
+                (!c->cli->options->plot.field || strcmp(c->cli->options->plot.field, image[1].arrays[i].name) == 0))
                 BN_GO(tell(c, "fields", image[1].arrays[i].name, "in the second alone", "", HUGE_VAL, NULL));
         for (size_t i = 0; i < image[0].count; i++)
-            if (!c->cli->options->field || strcmp(c->cli->options->field, image[0].arrays[i].name) == 0)
+            if (!c->cli->options->plot.field || strcmp(c->cli->options->plot.field, image[0].arrays[i].name) == 0)
                 BN_GO(compare_arrays(c, name, image, &image[0].arrays[i]));
     }
 out:

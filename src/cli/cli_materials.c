@@ -55,7 +55,7 @@ static bn_status draw(const bn_cli *cli, const char *name, const bn_csv_table *t
                          &(bn_chart){ .title = title,
                                       .x_label = "wavelength [nm]",
                                       .y_label = "n, k",
-                                      .log_y = cli->options->log,
+                                      .log_y = cli->options->plot.log,
                                       .lines = lines,
                                       .count = 2 }));
     fprintf(stderr, "%s\n", path.text);

@@ -48,7 +48,7 @@ static void plot_file(tally *t, const char *path, bool found)
         st = bn_fail(t->plot.cli->ctx, BN_USAGE,
                      "%s: plot takes the folder of a run, and .vti, .pvti, .vtu, .vtk, .pvd, .h5, .nc and .csv files",
                      path);
-    if (st == BN_USAGE && found && t->plot.cli->options->field)
+    if (st == BN_USAGE && found && t->plot.cli->options->plot.field)
         bn_error_clear(t->plot.cli->ctx);
     else
         count(t, st);
@@ -96,7 +96,7 @@ static void plot_folder(tally *t, const char *folder)
     const int found = scandir(folder, &list, drawable, alphasort);
     for (int i = 0; i < found; i++) {
         const bool table = is_table(list[i]->d_name);
-        if (!is_again(list, i, found) && !(table ? o->animate || o->line : o->overlay && !o->line))
+        if (!is_again(list, i, found) && !(table ? o->plot.animate || o->plot.line : o->plot.overlay && !o->plot.line))
             plot_file(t, bn_path_join(folder, list[i]->d_name).text, true);
     }
     for (int i = 0; i < found; i++)
@@ -114,10 +114,10 @@ static void plot_run(tally *t, const char *path)
     t->alone = alone;
     if (t->files == before)
         count(t,
-              t->plot.cli->options->field
+              t->plot.cli->options->plot.field
                   ? bn_fail(t->plot.cli->ctx, BN_USAGE,
                             "%s: no field and no column of a table there is called `%s`; without --field all are drawn",
-                            path, t->plot.cli->options->field)
+                            path, t->plot.cli->options->plot.field)
                   : bn_fail(t->plot.cli->ctx, BN_USAGE, "%s: nothing there to plot", path));
 }
 

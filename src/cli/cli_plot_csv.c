@@ -18,7 +18,7 @@ static bn_status plot_column(bn_plot *p, const char *path, const bn_csv_table *t
                                                 .title = bn_path_last(path),
                                                 .x_label = t->heads[0],
                                                 .y_label = t->heads[c],
-                                                .log_y = p->cli->options->log || strstr(name, "residual") != NULL,
+                                                .log_y = p->cli->options->plot.log || strstr(name, "residual") != NULL,
                                                 .x = x,
                                                 .y = y,
                                                 .count = t->rows });
@@ -41,13 +41,13 @@ bn_status bn_plot_csv(bn_plot *p, const char *path)
         snprintf(name, sizeof name, "%.*s", (int)strcspn(t.heads[c], " ["), t.heads[c]);
         for (size_t i = 0; i < t.rows; i++)
             values[(c > 0) * t.rows + i] = t.values[i * t.columns + c];
-        if (c == 0 || (cli->options->field && strcmp(cli->options->field, name) != 0))
+        if (c == 0 || (cli->options->plot.field && strcmp(cli->options->plot.field, name) != 0))
             continue;
         BN_GO(plot_column(p, path, &t, values, values + t.rows, c, name));
         drawn++;
     }
-    if (drawn == 0 && cli->options->field)
-        st = bn_fail(cli->ctx, BN_USAGE, "%s has no column %s", path, cli->options->field);
+    if (drawn == 0 && cli->options->plot.field)
+        st = bn_fail(cli->ctx, BN_USAGE, "%s has no column %s", path, cli->options->plot.field);
     else if (drawn == 0)
         st = bn_fail(cli->ctx, BN_IO, "%s has one column alone: nothing to plot", path);
 out:

@@ -57,7 +57,7 @@ static double number_at(const bn_vtk_image *image, int axis, double x)
 /* --slice: the axis and the place on it; without it z. */
 static bn_status read_slice(const bn_cli *cli, int *axis, double *at)
 {
-    const char *slice = cli->options->slice;
+    const char *slice = cli->options->plot.slice;
     *axis = slice ? slice[0] - 'x' : 2;
     if (slice && (*axis < 0 || *axis > 2 || slice[1] != '=' || !bn_decimal_parse(slice + 2, at)))
         return bn_fail(cli->ctx, BN_USAGE, "--slice %s: expected x, y or z and a place in m, like z=0.5", slice);
@@ -67,7 +67,7 @@ static bn_status read_slice(const bn_cli *cli, int *axis, double *at)
 /* Where an image is cut: as --slice says, or in the middle of z. */
 static bn_status cut(const bn_cli *cli, const char *path, const bn_vtk_image *image, plane *p)
 {
-    const char *slice = cli->options->slice;
+    const char *slice = cli->options->plot.slice;
     *p = (plane){ .axis = { 0, 1 }, .along = -1 };
     if (image->dims < 3)
         return BN_OK;
@@ -117,15 +117,15 @@ static int map_named(const char *name)
 /* --colours; without it around zero when both signs take a real share of the range. */
 static bn_colour_map map_for(const bn_cli *cli, bool logarithm, const double *values, size_t points)
 {
-    if (cli->options->colours)
-        return (bn_colour_map)map_named(cli->options->colours);
+    if (cli->options->plot.colours)
+        return (bn_colour_map)map_named(cli->options->plot.colours);
     return logarithm ? BN_MAP_SEQUENTIAL : bn_map_for(values, points);
 }
 
 /* --range: of the colours. */
 static bn_status read_range(const bn_cli *cli, double *low, double *high)
 {
-    const char *given = cli->options->range, *colon = given ? strchr(given, ':') : NULL;
+    const char *given = cli->options->plot.range, *colon = given ? strchr(given, ':') : NULL;
     char first[64] = "";
     *low = *high = 0;
     if (!given)
@@ -133,10 +133,10 @@ static bn_status read_range(const bn_cli *cli, double *low, double *high)
     if (colon)
         snprintf(first, sizeof first, "%.*s", (int)(colon - given), given);
     if (!colon || !bn_decimal_parse(first, low) || !bn_decimal_parse(colon + 1, high) || !(*low < *high) ||
-        (cli->options->log && !(*low > 0)))
+        (cli->options->plot.log && !(*low > 0)))
         return bn_fail(cli->ctx, BN_USAGE, "--range %s: expected LOW:HIGH with LOW below HIGH%s", given,
-                       cli->options->log ? ", with --log above 0" : "");
-    if (cli->options->log) {
+                       cli->options->plot.log ? ", with --log above 0" : "");
+    if (cli->options->plot.log) {
         *low = log10(*low);
         *high = log10(*high);
     }
@@ -239,7 +239,7 @@ static bn_status add_line(bn_plot *p, const char *path, const texts *t, const ch
                                                 .when = t->when,
                                                 .x_label = x_label,
                                                 .y_label = t->label,
-                                                .log_y = p->cli->options->log,
+                                                .log_y = p->cli->options->plot.log,
                                                 .x = x,
                                                 .y = y,
                                                 .count = count });
@@ -249,15 +249,15 @@ static bn_status add_line(bn_plot *p, const char *path, const texts *t, const ch
 static bn_status plot_line(bn_plot *p, const char *path, const bn_vtk_image *image, const bn_vtk_array *a,
                            const texts *t)
 {
-    const bool given = p->cli->options->line && image->dims > 1;
+    const bool given = p->cli->options->plot.line && image->dims > 1;
     const size_t points = (size_t)image->n[0] * image->n[1] * image->n[2], count = given ? SAMPLES : image->n[0];
     const plane all = { .axis = { 0, 1 }, .along = -1 };
     char what[200];
     double from[3], to[3], length = 0, *values = calloc(points + 2 * count, sizeof *values);
     bn_status st = values ? BN_OK : bn_fail(p->cli->ctx, BN_MEMORY, "no memory to plot %s of %s", a->name, path);
-    if (st == BN_OK && given && !read_line(p->cli->options->line, image->dims, from, to))
-        st = bn_fail(p->cli->ctx, BN_USAGE, "--line %s: %s has %d dimensions; expected %s", p->cli->options->line, path,
-                     image->dims, image->dims == 2 ? "X,Y:X,Y in m" : "X,Y,Z:X,Y,Z in m");
+    if (st == BN_OK && given && !read_line(p->cli->options->plot.line, image->dims, from, to))
+        st = bn_fail(p->cli->ctx, BN_USAGE, "--line %s: %s has %d dimensions; expected %s", p->cli->options->plot.line,
+                     path, image->dims, image->dims == 2 ? "X,Y:X,Y in m" : "X,Y,Z:X,Y,Z in m");
     if (st != BN_OK)
         goto out;
     double *x = values + points, *y = x + count;
@@ -285,7 +285,7 @@ static bn_status plot_array(bn_plot *p, const char *path, const bn_vtk_image *im
     plane cut_at;
     texts t;
     char where[64] = "";
-    const bool line = image->dims == 1 || cli->options->line, logarithm = cli->options->log && !line;
+    const bool line = image->dims == 1 || cli->options->plot.line, logarithm = cli->options->plot.log && !line;
     double low, high;
     BN_TRY(cut(cli, path, image, &cut_at));
     BN_TRY(read_range(cli, &low, &high));
@@ -320,11 +320,12 @@ static bn_status plot_array(bn_plot *p, const char *path, const bn_vtk_image *im
 /* The last time of a file; with --animate all. */
 bn_status bn_plot_fields(bn_plot *p, const char *path)
 {
-    const char *field = p->cli->options->field;
+    const char *field = p->cli->options->plot.field;
     size_t drawn = 0, times = 0;
     bn_status st = BN_OK;
     BN_TRY(bn_field_file_times(p->cli->ctx, path, &times));
-    for (size_t which = p->cli->options->animate || times == 0 ? 0 : times - 1; st == BN_OK && which < times; which++) {
+    for (size_t which = p->cli->options->plot.animate || times == 0 ? 0 : times - 1; st == BN_OK && which < times;
+         which++) {
         bn_vtk_image image = { 0 };
         st = bn_field_file_read(p->cli->ctx, path, field, which, &image);
         for (int d = 0; d < 3; d++) /* of a piece */
@@ -348,19 +349,20 @@ bn_status bn_plot_check(const bn_cli *cli)
     const bn_options *o = cli->options;
     double range[2], from[3], to[3];
     int axis;
-    bool known = !o->format;
+    bool known = !o->plot.format;
     BN_TRY(read_range(cli, &range[0], &range[1]));
     BN_TRY(read_slice(cli, &axis, range));
     for (size_t i = 0; !known && i < sizeof formats / sizeof *formats; i++)
-        known = strcmp(o->format, formats[i]) == 0 && (o->animate ? i == 0 || i == 3 : i < 3);
+        known = strcmp(o->plot.format, formats[i]) == 0 && (o->plot.animate ? i == 0 || i == 3 : i < 3);
     if (!known)
-        return bn_fail(cli->ctx, BN_USAGE, "--format %s: expected %s", o->format,
-                       o->animate ? "png or mp4, with --animate" : "png, svg or pdf; mp4 goes with --animate");
-    if (o->colours && map_named(o->colours) < 0)
-        return bn_fail(cli->ctx, BN_USAGE, "--colours %s: expected sequential, diverging or cyclic", o->colours);
-    if (o->line && !read_line(o->line, 2, from, to) && !read_line(o->line, 3, from, to))
-        return bn_fail(cli->ctx, BN_USAGE, "--line %s: expected two places in m, X,Y:X,Y or X,Y,Z:X,Y,Z", o->line);
-    if (o->animate && (o->line || o->overlay))
-        return bn_fail(cli->ctx, BN_USAGE, "--animate joins pictures: leave out --%s", o->line ? "line" : "overlay");
+        return bn_fail(cli->ctx, BN_USAGE, "--format %s: expected %s", o->plot.format,
+                       o->plot.animate ? "png or mp4, with --animate" : "png, svg or pdf; mp4 goes with --animate");
+    if (o->plot.colours && map_named(o->plot.colours) < 0)
+        return bn_fail(cli->ctx, BN_USAGE, "--colours %s: expected sequential, diverging or cyclic", o->plot.colours);
+    if (o->plot.line && !read_line(o->plot.line, 2, from, to) && !read_line(o->plot.line, 3, from, to))
+        return bn_fail(cli->ctx, BN_USAGE, "--line %s: expected two places in m, X,Y:X,Y or X,Y,Z:X,Y,Z", o->plot.line);
+    if (o->plot.animate && (o->plot.line || o->plot.overlay))
+        return bn_fail(cli->ctx, BN_USAGE, "--animate joins pictures: leave out --%s",
+                       o->plot.line ? "line" : "overlay");
     return BN_OK;
 }

@@ -38,7 +38,7 @@ static bn_path picture_path(const bn_cli *cli, const char *path, const char *nam
     for (char *at = clean; *at; at++)
         *at = (char)(isalnum((unsigned char)*at) || strchr("-_.", *at) ? *at : '_');
     snprintf(file.text, sizeof file.text, "%.*s-%s.%s", (int)(dot ? (size_t)(dot - base) : strlen(base)), base, clean,
-             cli->options->format ? cli->options->format : "png");
+             cli->options->plot.format ? cli->options->plot.format : "png");
     return cli->options->run.out ? bn_path_join(cli->options->run.out, file.text) : bn_path_beside(path, file.text);
 }
 
@@ -71,9 +71,10 @@ static bn_status draw(const bn_plot *p, const char *to, const bn_chart *chart)
 
 bn_status bn_plot_add_line(bn_plot *p, const bn_plot_line *l)
 {
-    const char *file = p->cli->options->line ? "line"
-                                             : bn_path_last(l->path); /* files of several times have several names */
-    if (!p->cli->options->overlay) {
+    const char *file = p->cli->options->plot.line
+                           ? "line"
+                           : bn_path_last(l->path); /* files of several times have several names */
+    if (!p->cli->options->plot.overlay) {
         const bn_chart_line line = { .label = l->y_label, .x = l->x, .y = l->y, .count = l->count };
         return draw(p, picture_path(p->cli, l->path, l->name).text,
                     &(bn_chart){ .title = l->title,
@@ -96,8 +97,8 @@ bn_status bn_plot_add_line(bn_plot *p, const bn_plot_line *l)
         *c = (bn_plot_chart){ .log_y = l->log_y };
         snprintf(c->file, TEXT, "%s", file);
         snprintf(c->name, TEXT, "%s", l->name);
-        if (p->cli->options->line)
-            snprintf(c->title, TEXT, "along %s m", p->cli->options->line);
+        if (p->cli->options->plot.line)
+            snprintf(c->title, TEXT, "along %s m", p->cli->options->plot.line);
         else
             snprintf(c->title, TEXT, "%s", file);
         snprintf(c->x_label, TEXT, "%s", l->x_label);
@@ -164,7 +165,7 @@ static bn_plot_movie *movie_of(bn_plot *p, const char *path, const char *name, c
 
 bn_status bn_plot_add_picture(bn_plot *p, const char *path, const char *name, bn_picture *picture)
 {
-    if (!p->cli->options->animate) {
+    if (!p->cli->options->plot.animate) {
         const bn_path to = picture_path(p->cli, path, name);
         BN_TRY(bn_picture_write(p->cli->ctx, to.text, picture));
         printf("%s\n", to.text);
@@ -223,7 +224,7 @@ static bn_status join_with_ffmpeg(const bn_plot *p, const bn_plot_movie *m, unsi
 static bn_status join(const bn_plot *p, bn_plot_movie *m)
 {
     char to[PATH + 2 * TEXT];
-    const char *end = p->cli->options->format ? p->cli->options->format : "png";
+    const char *end = p->cli->options->plot.format ? p->cli->options->plot.format : "png";
     const char *const *frames = (const char *const *)m->frames;
     const size_t delay = MOVIE_MS / m->count < FRAME_MS_MIN ? FRAME_MS_MIN : MOVIE_MS / m->count;
     m->kind.name = m->label;

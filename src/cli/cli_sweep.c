@@ -91,9 +91,9 @@ static bn_status describe(const bn_sweep *s, json_t **out)
     size_t bytes;
     BN_TRY(bn_file_read(s->cli->ctx, s->cli->options->args[0], FILE_MOST, &text, &bytes));
     json_t *d = json_pack("{s:o, s:[], s:[], s:b}", "case", bn_json_text(text), "set", "vary", "zip",
-                          s->cli->options->zip);
+                          s->cli->options->sweep.zip);
     if (s->goal[0] && d &&
-        (json_object_set_new(d, "optimize", bn_json_text(s->cli->options->optimize)) != 0 ||
+        (json_object_set_new(d, "optimize", bn_json_text(s->cli->options->sweep.optimize)) != 0 ||
          json_object_set_new(d, "evaluations", json_integer((json_int_t)s->room)) != 0)) {
         json_decref(d);
         d = NULL;
@@ -101,8 +101,8 @@ static bn_status describe(const bn_sweep *s, json_t **out)
     bool good = d != NULL;
     for (size_t i = 0; good && i < s->cli->options->set_count; i++)
         good = json_array_append_new(json_object_get(d, "set"), bn_json_text(s->cli->options->set[i])) == 0;
-    for (size_t i = 0; good && i < s->cli->options->vary_count; i++)
-        good = json_array_append_new(json_object_get(d, "vary"), bn_json_text(s->cli->options->vary[i])) == 0;
+    for (size_t i = 0; good && i < s->cli->options->sweep.vary_count; i++)
+        good = json_array_append_new(json_object_get(d, "vary"), bn_json_text(s->cli->options->sweep.vary[i])) == 0;
     free(text);
     *out = d;
     return good ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory to describe a sweep");
@@ -294,7 +294,7 @@ static bn_status make_lanes(bn_sweep *s, lane lanes[AT_ONCE], size_t *count)
     else
         BN_TRY(bn_device_select(s->cli->ctx, o->run.device, indices, AT_ONCE, &devices, NULL));
     devices = devices < AT_ONCE ? devices : AT_ONCE;
-    *count = o->jobs > 0 ? (size_t)o->jobs : devices;
+    *count = o->sweep.jobs > 0 ? (size_t)o->sweep.jobs : devices;
     for (size_t i = 0; i < *count; i++)
         snprintf(lanes[i].device, sizeof lanes[i].device, "%zu", o->run.reference ? 0 : indices[i % devices]);
     memcpy(s->device, lanes[0].device, sizeof s->device);

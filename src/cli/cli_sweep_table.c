@@ -116,20 +116,20 @@ static bn_status read_list(const bn_sweep *s, bn_sweep_axis *a, const char *spec
 static bn_status read_goal(bn_sweep *s)
 {
     const bn_options *o = s->cli->options;
-    const char *equals = o->optimize ? strchr(o->optimize, '=') : NULL;
-    s->zip = o->zip || o->optimize;
-    if (!o->optimize && o->evaluations > 0)
+    const char *equals = o->sweep.optimize ? strchr(o->sweep.optimize, '=') : NULL;
+    s->zip = o->sweep.zip || o->sweep.optimize;
+    if (!o->sweep.optimize && o->sweep.evaluations > 0)
         return bn_fail(s->cli->ctx, BN_USAGE, "--evaluations goes with --optimize");
-    if (!o->optimize)
+    if (!o->sweep.optimize)
         return BN_OK;
-    if (o->zip || o->jobs > 0)
+    if (o->sweep.zip || o->sweep.jobs > 0)
         return bn_fail(s->cli->ctx, BN_USAGE, "--optimize chooses one point after the other: leave out --%s",
-                       o->zip ? "zip" : "jobs");
+                       o->sweep.zip ? "zip" : "jobs");
     s->most = equals && strcmp(equals + 1, "max") == 0;
-    if (!equals || equals == o->optimize || (!s->most && strcmp(equals + 1, "min") != 0) ||
-        (size_t)(equals - o->optimize) >= sizeof s->goal)
-        return bn_fail(s->cli->ctx, BN_USAGE, "--optimize %s: expected RESULT=max or RESULT=min", o->optimize);
-    snprintf(s->goal, sizeof s->goal, "%.*s", (int)(equals - o->optimize), o->optimize);
+    if (!equals || equals == o->sweep.optimize || (!s->most && strcmp(equals + 1, "min") != 0) ||
+        (size_t)(equals - o->sweep.optimize) >= sizeof s->goal)
+        return bn_fail(s->cli->ctx, BN_USAGE, "--optimize %s: expected RESULT=max or RESULT=min", o->sweep.optimize);
+    snprintf(s->goal, sizeof s->goal, "%.*s", (int)(equals - o->sweep.optimize), o->sweep.optimize);
     return BN_OK;
 }
 
@@ -137,13 +137,13 @@ bn_status bn_sweep_axes(bn_sweep *s)
 {
     const bn_options *o = s->cli->options;
     BN_TRY(read_goal(s));
-    if (o->vary_count == 0)
+    if (o->sweep.vary_count == 0)
         return bn_fail(s->cli->ctx, BN_USAGE, "a sweep needs --vary KEY=FROM:TO:COUNT or --vary KEY=VALUE,VALUE,...");
-    if (o->vary_count > BN_SWEEP_AXES)
+    if (o->sweep.vary_count > BN_SWEEP_AXES)
         return bn_fail(s->cli->ctx, BN_USAGE, "at most %d keys can be varied", BN_SWEEP_AXES);
     s->points = s->goal[0] ? 2 : 1;
-    for (size_t i = 0; i < o->vary_count; i++) {
-        const char *given = o->vary[i], *equals = strchr(given, '='), *spec = equals ? equals + 1 : NULL;
+    for (size_t i = 0; i < o->sweep.vary_count; i++) {
+        const char *given = o->sweep.vary[i], *equals = strchr(given, '='), *spec = equals ? equals + 1 : NULL;
         bn_sweep_axis *a = &s->axis[s->axis_count++];
         if (!spec || equals == given || (size_t)(equals - given) >= BN_SWEEP_TEXT / 2)
             return wrong(s, given, spec || strpbrk(given, ":,") ? "no key" : "no values");
@@ -158,7 +158,9 @@ bn_status bn_sweep_axes(bn_sweep *s)
         if (s->points > BN_SWEEP_VALUES)
             return bn_fail(s->cli->ctx, BN_USAGE, "a sweep has at most %d points", BN_SWEEP_VALUES);
     }
-    s->room = !s->goal[0] ? s->points : o->evaluations > 0 ? (size_t)o->evaluations : EVALUATIONS * s->axis_count;
+    s->room = !s->goal[0]                ? s->points
+              : o->sweep.evaluations > 0 ? (size_t)o->sweep.evaluations
+                                         : EVALUATIONS * s->axis_count;
     return BN_OK;
 }
 
@@ -221,7 +223,7 @@ void bn_sweep_names(json_t *results, char *text, size_t room)
 static bn_status choose_results(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t *count)
 {
     json_t *all = some_results(s), *value;
-    const char *name, *asked = s->cli->options->table ? s->cli->options->table : "";
+    const char *name, *asked = s->cli->options->sweep.table ? s->cli->options->sweep.table : "";
     char known[1024];
     *count = 0;
     bn_sweep_names(all, known, sizeof known);
@@ -260,6 +262,13 @@ static void label(char out[2 * NAME_BYTES], const char *name, const char *unit)
 static void label_axis(char out[2 * NAME_BYTES], const bn_sweep_axis *a)
 {
     label(out, a->key, a->unit[0] ? a->unit : a->si);
+}
+
+/* Names a file that was written. */
+static void say(const bn_sweep *s, bn_status st, const bn_path *path)
+{
+    if (st == BN_OK && !s->cli->options->run.json)
+        printf("%s\n", path->text);
 }
 
 /* sweep.csv: the keys, the results, and why a point has none. */
@@ -301,8 +310,7 @@ static bn_status write_table(const bn_sweep *s, char names[RESULTS][NAME_BYTES],
         st = bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the table of a sweep");
     if (st == BN_OK)
         st = bn_file_write(s->cli->ctx, path.text, text, bytes);
-    if (st == BN_OK && !s->cli->options->run.json)
-        printf("%s\n", path.text);
+    say(s, st, &path);
     free(text);
     return st;
 }
@@ -377,8 +385,7 @@ static bn_status draw_convergence(const bn_sweep *s, bn_string *page)
         bn_html_chart(page, &chart);
         st = bn_chart_write(s->cli->ctx, path.text, &chart);
     }
-    if (st == BN_OK && !s->cli->options->run.json)
-        printf("%s\n", path.text);
+    say(s, st, &path);
     free(values);
     return st;
 }
@@ -405,8 +412,7 @@ static bn_status draw(const bn_sweep *s, const char *name, bn_string *page)
     }
     if (st == BN_OK && there >= 2) {
         st = map ? draw_map(s, path.text, name, values, page) : draw_lines(s, path.text, name, values, page);
-        if (st == BN_OK && !s->cli->options->run.json)
-            printf("%s\n", path.text);
+        say(s, st, &path);
     }
     free(values);
     return st;
@@ -480,8 +486,7 @@ static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES]
     bn_status st = !page->failed && !charts->failed
                        ? bn_file_write(s->cli->ctx, path.text, bn_string_text(page), page->bytes)
                        : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the report of a sweep");
-    if (st == BN_OK && !s->cli->options->run.json)
-        printf("%s\n", path.text);
+    say(s, st, &path);
     return st;
 }
 

@@ -56,12 +56,13 @@ static const option_row rows[] = {
       "set a key of the case, of a list by the number of the item (layer.1.thickness); may be given many times" },
     { "vary", 0, VARY, "KEY=VALUES", 0, BN_CMD_SWEEP, false,
       "FROM:TO:COUNT with a unit behind it, or VALUE,VALUE,...; may be given for up to six keys" },
-    { "zip", 0, FLAG, NULL, AT(zip), BN_CMD_SWEEP, false, "all keys advance together, in place of every combination" },
-    { "optimize", 0, TEXT, "RESULT=max", AT(optimize), BN_CMD_SWEEP, false,
+    { "zip", 0, FLAG, NULL, AT(sweep.zip), BN_CMD_SWEEP, false,
+      "all keys advance together, in place of every combination" },
+    { "optimize", 0, TEXT, "RESULT=max", AT(sweep.optimize), BN_CMD_SWEEP, false,
       "the largest (RESULT=min: smallest) value between bounds, --vary KEY=FROM:TO, by an optimiser (NLopt)" },
     { "evaluations", 0, EVALUATIONS, "N", 0, BN_CMD_SWEEP, false,
       "so many points of --optimize at most; without it 40 for each key" },
-    { "table", 0, TEXT, "RESULT,...", AT(table), BN_CMD_SWEEP, false, "only these results" },
+    { "table", 0, TEXT, "RESULT,...", AT(sweep.table), BN_CMD_SWEEP, false, "only these results" },
     { "jobs", 0, JOBS, "N", 0, BN_CMD_SWEEP, false, "so many points at once; without it one on each device" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_SWEEP, false, "end after at most so many steps" },
     { "checkpoint-every", 0, EVERY, "N|Ns|Nmin", 0, BN_CMD_RUN, false,
@@ -69,7 +70,7 @@ static const option_row rows[] = {
     { "guard", 0, GUARD, "N", 0, BN_CMD_RUN, false,
       "compute every N-th step twice and compare, read everything twice: for devices that may not be trusted" },
     { "resume", 0, PERHAPS, "[=FILE]", AT(run.resume), BN_CMD_RUN, false,
-      "go on from the newest checkpoint in the output folder, or from FILE" },
+      "go on from the newest checkpoint in the output directory, or from FILE" },
     { "reference", 0, FLAG, NULL, AT(run.reference), BN_CMD_RUN | BN_CMD_SWEEP, false,
       "compute on the CPU without OpenCL" },
     { "boxes", 0, BOXES, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
@@ -84,21 +85,21 @@ static const option_row rows[] = {
       "time every kernel, print a table (not with --quiet), write trace.json" },
     { "force", 0, FLAG, NULL, AT(run.force), BN_CMD_RUN | BN_CMD_SWEEP, false,
       "overwrite results; run although the self-test differs" },
-    { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT | BN_CMD_COMPARE, false, "only this array or column" },
-    { "range", 0, TEXT, "LOW:HIGH", AT(range), BN_CMD_PLOT, false, "range of the colours of pictures" },
-    { "log", 0, FLAG, NULL, AT(log), BN_CMD_PLOT | BN_CMD_MATERIALS, false,
+    { "field", 0, TEXT, "NAME", AT(plot.field), BN_CMD_PLOT | BN_CMD_COMPARE, false, "only this array or column" },
+    { "range", 0, TEXT, "LOW:HIGH", AT(plot.range), BN_CMD_PLOT, false, "range of the colours of pictures" },
+    { "log", 0, FLAG, NULL, AT(plot.log), BN_CMD_PLOT | BN_CMD_MATERIALS, false,
       "logarithms: colours of pictures, values of charts" },
-    { "slice", 0, TEXT, "z=0.5", AT(slice), BN_CMD_PLOT, false,
+    { "slice", 0, TEXT, "z=0.5", AT(plot.slice), BN_CMD_PLOT, false,
       "where fields in three dimensions are cut, in m; without it in the middle of z" },
-    { "line", 0, TEXT, "X,Y:X,Y", AT(line), BN_CMD_PLOT, false,
+    { "line", 0, TEXT, "X,Y:X,Y", AT(plot.line), BN_CMD_PLOT, false,
       "charts along a line between two places in m; in three dimensions X,Y,Z:X,Y,Z" },
-    { "overlay", 0, FLAG, NULL, AT(overlay), BN_CMD_PLOT, false,
+    { "overlay", 0, FLAG, NULL, AT(plot.overlay), BN_CMD_PLOT, false,
       "columns (and --line) of all runs in one chart each, told apart by their folders" },
-    { "colours", 0, TEXT, "MAP", AT(colours), BN_CMD_PLOT, false,
+    { "colours", 0, TEXT, "MAP", AT(plot.colours), BN_CMD_PLOT, false,
       "sequential, diverging or cyclic; without it by the signs of the values" },
-    { "format", 0, TEXT, "F", AT(format), BN_CMD_PLOT, false,
+    { "format", 0, TEXT, "F", AT(plot.format), BN_CMD_PLOT, false,
       "png, svg or pdf; with --animate png or mp4 (by ffmpeg)" },
-    { "animate", 0, FLAG, NULL, AT(animate), BN_CMD_PLOT, false,
+    { "animate", 0, FLAG, NULL, AT(plot.animate), BN_CMD_PLOT, false,
       "all times of each field as one animation with one range of colours" },
     { "tolerance", 0, TEXT, "T", AT(tolerance), BN_CMD_COMPARE, false,
       "exit 5 where a difference is more than T times the largest value; without it nothing fails" },
@@ -231,9 +232,9 @@ static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, con
     case TEXT:
     case PERHAPS: memcpy(member, &text, sizeof text); return BN_OK;
     case SET: return set_override(ctx, o, text);
-    case VARY: o->vary[o->vary_count++] = text; return BN_OK;
-    case JOBS: return set_number(ctx, row, text, 1, 64, &o->jobs);
-    case EVALUATIONS: return set_number(ctx, row, text, 2, 100000, &o->evaluations);
+    case VARY: o->sweep.vary[o->sweep.vary_count++] = text; return BN_OK;
+    case JOBS: return set_number(ctx, row, text, 1, 64, &o->sweep.jobs);
+    case EVALUATIONS: return set_number(ctx, row, text, 2, 100000, &o->sweep.evaluations);
     case STEPS: return set_number(ctx, row, text, 1, LLONG_MAX, &o->run.steps);
     case GUARD: return set_number(ctx, row, text, 1, LLONG_MAX, &o->run.guard);
     case BOXES:
@@ -335,8 +336,8 @@ bn_status bn_options_parse(bn_context *ctx, const bn_command *commands, int argc
         }
     }
     o->set = calloc((size_t)argc + 1, sizeof *o->set);
-    o->vary = calloc((size_t)argc + 1, sizeof *o->vary);
-    if (!o->set || !o->vary)
+    o->sweep.vary = calloc((size_t)argc + 1, sizeof *o->sweep.vary);
+    if (!o->set || !o->sweep.vary)
         return bn_fail(ctx, BN_MEMORY, "no memory for %d arguments", argc);
     opterr = 0;
     for (int code; (code = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
@@ -363,7 +364,7 @@ bn_status bn_options_parse(bn_context *ctx, const bn_command *commands, int argc
 void bn_options_release(bn_options *o)
 {
     free(o->set);
-    free(o->vary);
+    free(o->sweep.vary);
     *o = (bn_options){ 0 };
 }
 

@@ -29,26 +29,31 @@ enum {
 typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } bn_precision_wish;
 
 typedef struct bn_options {
-    bn_run_desc run;                     /* what a run reads; other commands take some of it */
-    const char *field;                   /* of plot; NULL: not given, as in the next ones */
-    const char *range, *slice;           /* of plot: LOW:HIGH, z=0.5 */
-    const char *line, *format, *colours; /* of plot: X,Y:X,Y; end of file names; name of a colour map */
-    const char *suite, *compare;         /* of bench */
-    const char *tolerance;               /* of compare: a number */
-    const char *sizes;                   /* of bench: numbers separated by commas */
-    const char *kernel;                  /* of tune */
-    const char *report;                  /* of devices: the file */
-    const char **set;                    /* key=value texts, in the order given */
+    bn_run_desc run; /* what a run reads; other commands take some of it */
+    struct {
+        const char *field;                   /* NULL: not given, as all texts here */
+        const char *range, *slice;           /* LOW:HIGH, z=0.5 */
+        const char *line, *format, *colours; /* X,Y:X,Y; end of file names; name of a colour map */
+        bool log, overlay, animate;
+    } plot;
+    const char *suite, *compare; /* of bench */
+    const char *tolerance;       /* of compare: a number */
+    const char *sizes;           /* of bench: numbers separated by commas */
+    const char *kernel;          /* of tune */
+    const char *report;          /* of devices: the file */
+    const char **set;            /* key=value texts, in the order given */
     size_t set_count;
-    const char **vary; /* of sweep: KEY=VALUES texts */
-    size_t vary_count;
-    long long jobs;        /* of sweep: points at once; 0: as many as devices */
-    long long evaluations; /* of sweep: of the optimiser, at most; 0: by the number of keys */
-    const char *optimize;  /* of sweep: RESULT=max or RESULT=min */
-    const char *table;     /* of sweep: names of results */
+    struct {
+        const char **vary; /* KEY=VALUES texts */
+        size_t vary_count;
+        long long jobs;        /* points at once; 0: as many as devices */
+        long long evaluations; /* of the optimiser, at most; 0: by the number of keys */
+        const char *optimize;  /* RESULT=max or RESULT=min */
+        const char *table;     /* names of results */
+        bool zip;
+    } sweep;
     bn_precision_wish precision;
-    bool verbose, help, version, check, measure, child, quick, full, all, zip, log, overlay, animate, shapes_only,
-        defines;
+    bool verbose, help, version, check, measure, child, quick, full, all, shapes_only, defines;
     const char *const *args; /* arguments after the command that are no options */
     size_t arg_count;
     const struct bn_command *commands; /* the table, for help and completion */

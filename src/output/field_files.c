@@ -72,10 +72,10 @@ bn_vtk_image bn_field_image(const bn_field_sampler *e, bool volume, bn_vtk_array
  * Without a map the rows as they are. */
 static void arrange(const bn_plan *p, const bn_grid *g, const double *values, float *pixels)
 {
-    const bool halves = p->mapped && g->kind == BN_HEXAGONAL;
+    const bool halves = p->map.drawn && g->kind == BN_HEXAGONAL;
     const size_t nx = g->n[0], ny = g->n[1], wide = halves ? 2 * nx + 1 : nx;
     for (size_t at = 0; at < wide * ny; at++) {
-        const size_t j = p->mapped ? ny - 1 - at / wide : at / wide, column = at % wide, shift = halves ? j % 2 : 0;
+        const size_t j = p->map.drawn ? ny - 1 - at / wide : at / wide, column = at % wide, shift = halves ? j % 2 : 0;
         const size_t i = halves ? (column - shift) / 2 : column;
         pixels[at] = column < shift || i >= nx ? NAN : (float)values[j * nx + i];
     }
@@ -88,7 +88,7 @@ static bn_tiff_place place_of(const bn_plan *p)
     return (bn_tiff_place){ .west = g->origin[0] - 0.5 * g->h[0],
                             .north = g->origin[1] - 0.5 * g->h[1] + g->n[1] * g->h[1],
                             .h = { g->kind == BN_HEXAGONAL ? 0.5 * g->h[0] : g->h[0], g->h[1] },
-                            .epsg = p->epsg };
+                            .epsg = p->map.epsg };
 }
 
 static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const bn_output_dir *folder, size_t which,
@@ -97,7 +97,7 @@ static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const bn
     const bn_field_desc *d = &e->plan->fields[e->field[which]];
     const bn_grid *g = bn_plan_grid_of(e->plan, d);
     const size_t points = (size_t)g->n[0] * g->n[1];
-    const bool halves = e->plan->mapped && g->kind == BN_HEXAGONAL;
+    const bool halves = e->plan->map.drawn && g->kind == BN_HEXAGONAL;
     const uint32_t size[3] = { halves ? 2 * g->n[0] + 1 : g->n[0], g->n[1], g->n[2] };
     const bn_tiff_place place = place_of(e->plan);
     bn_status st = BN_OK;
@@ -116,7 +116,7 @@ static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const bn
     if (e->leads)
         BN_GO(bn_tiff_begin(ctx, bn_output_dir_name(folder, "fields/%s%s-%06llu.tif", d->name, number, e->step).text,
                             size, &tiff));
-    if (tiff && e->plan->mapped)
+    if (tiff && e->plan->map.drawn)
         BN_GO(bn_tiff_georeference(tiff, &place));
     for (uint32_t k = 0; k < g->n[2]; k++) {
         const bn_region plane = { { 0, 0, k }, { g->n[0], g->n[1], 1 } };

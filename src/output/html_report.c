@@ -204,11 +204,7 @@ static int by_name(const void *a, const void *b) { return strcmp(((const shown *
 /* Whether the page draws it itself: the residual and tables with a chart. */
 static bool drawn_here(const report *r, const char *name, size_t stem)
 {
-    const bn_plan *p = bn_sim_plan(r->sim);
-    bool drawn = stem == 8 && strncmp(name, "residual", stem) == 0;
-    for (size_t i = 0; i < p->chart_count; i++)
-        drawn = drawn || (strlen(p->charts[i].table) == stem && strncmp(p->charts[i].table, name, stem) == 0);
-    return drawn;
+    return (stem == 8 && strncmp(name, "residual", stem) == 0) || bn_plan_chart_of(bn_sim_plan(r->sim), name, stem);
 }
 
 static void take_picture(shown *list, size_t *count, const char *name)
@@ -376,10 +372,8 @@ static bn_status add_planned(report *r, const bn_plan_chart_desc *d, const bn_co
 static bn_status add_tables(report *r)
 {
     const bn_results *results = bn_sim_results(r->sim);
-    const bn_plan *p = bn_sim_plan(r->sim);
     for (size_t i = 0; i < bn_results_tables(results); i++) {
         const bn_column *columns;
-        const bn_plan_chart_desc *planned = NULL;
         size_t count, rows;
         char file[NAME_BYTES];
         const char *name = bn_results_table_at(results, i, &columns, &count, &rows);
@@ -387,8 +381,7 @@ static bn_status add_tables(report *r)
         if (!there(r, file))
             continue;
         bn_html_heading(&r->page, name);
-        for (size_t k = 0; k < p->chart_count; k++)
-            planned = strcmp(p->charts[k].table, name) == 0 ? &p->charts[k] : planned;
+        const bn_plan_chart_desc *planned = bn_plan_chart_of(bn_sim_plan(r->sim), name, strlen(name));
         if (planned)
             BN_TRY(add_planned(r, planned, columns, count, rows));
         else

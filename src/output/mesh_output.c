@@ -61,7 +61,7 @@ static bn_status create_meshes(bn_mesh_output *l, const char *title)
                                      .hidden = d->hidden ? d->hidden + k * l->cells.n[0] * l->cells.n[1] : NULL,
                                      .title = title,
                                      .source = source,
-                                     .epsg = l->plan->epsg,
+                                     .epsg = l->plan->map.epsg,
                                      .fields = fields,
                                      .count = l->field_count };
         BN_TRY(bn_ugrid_create(l->ctx, bn_output_dir_name(l->folder, "%s%zu.nc", d->name, k + 1).text, &mesh,

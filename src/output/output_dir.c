@@ -57,7 +57,7 @@ static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours
     *ours = *finished = false;
     DIR *dir = opendir(path);
     if (!dir)
-        return errno == ENOENT ? BN_OK : bn_fail(ctx, BN_IO, "output folder %s: %s", path, strerror(errno));
+        return errno == ENOENT ? BN_OK : bn_fail(ctx, BN_IO, "output directory %s: %s", path, strerror(errno));
     for (struct dirent *e; (e = readdir(dir)) != NULL;)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && strcmp(e->d_name, "STOP") != 0) {
             *empty = *empty && (strcmp(e->d_name, lock_name) == 0 || temporary(e->d_name));
@@ -74,7 +74,7 @@ static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours
         fclose(f);
     }
     if (error || unread)
-        return bn_fail(ctx, BN_IO, "cannot read case.toml in the output folder %s: %s", path,
+        return bn_fail(ctx, BN_IO, "cannot read case.toml in the output directory %s: %s", path,
                        strerror(unread ? EIO : error));
     return BN_OK;
 }
@@ -137,8 +137,8 @@ static bn_status take_lock(bn_output_dir *f)
     for (int attempt = 0; attempt < LOCK_TRIES; attempt++) {
         f->locked = open(f->lock.text, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (f->locked < 0)
-            return bn_fail(f->ctx, BN_IO, "output folder %s can't be written: %s; choose another with --out", f->path,
-                           strerror(errno));
+            return bn_fail(f->ctx, BN_IO, "output directory %s can't be written: %s; choose another with --out",
+                           f->path, strerror(errno));
         const int error = lock_file(f);
         const long pid = lock_holder(f->locked, host);
         if (!error && lock_in_place(f)) { /* else its owner removed it before this process had the lock: once more */
@@ -323,7 +323,7 @@ bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c
     bn_status st = BN_OK;
     bn_output_dir *f = calloc(1, sizeof *f);
     if (!f || !(f->path = strdup(path)))
-        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the output folder"));
+        BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the output directory"));
     f->ctx = ctx;
     f->lock = bn_path_join(path, lock_name);
     BN_GO(take_lock(f));
@@ -353,11 +353,11 @@ bn_status bn_output_dir_follow(bn_context *ctx, const char *path, bn_output_dir 
     BN_TRY(look(ctx, path, &empty, &ours, &finished));
     bn_output_dir *f = calloc(1, sizeof *f);
     if (!f || !(f->path = strdup(path)))
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the output folder");
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the output directory");
     else if (!ours)
         st = bn_fail(
             ctx, BN_IO,
-            "rank %d does not see the output folder %s, which rank 0 has made: choose one that all machines share",
+            "rank %d does not see the output directory %s, which rank 0 has made: choose one that all machines share",
             bn_context_rank(ctx), path);
     if (st == BN_OK) {
         f->ctx = ctx;

@@ -78,8 +78,8 @@ double bn_progress_left(bn_progress *p, bn_sim *sim)
     bool guess;
     if (now.step == p->before.step)
         return (double)NAN;
-    const double left = seconds_left(p, &now, bn_sim_plan(sim)->tolerance, bn_case_real(bn_sim_case(sim), "stop.time"),
-                                     bn_seconds_now() - p->start, &guess);
+    const double left = seconds_left(p, &now, bn_sim_plan(sim)->course.tolerance,
+                                     bn_case_real(bn_sim_case(sim), "stop.time"), bn_seconds_now() - p->start, &guess);
     return isfinite(left) && left >= 0 ? left : (double)NAN;
 }
 
@@ -101,8 +101,8 @@ static void take_own_figure(bn_progress_figures *f, bn_sim *sim)
     const bn_plan *plan = bn_sim_plan(sim);
     const bn_step *last = bn_sim_last_step(sim);
     f->own[0] = '\0';
-    if (isfinite(f->residual) && plan->tolerance > 0)
-        snprintf(f->own, sizeof f->own, "  residual %.2e -> %.0e", f->residual, plan->tolerance);
+    if (isfinite(f->residual) && plan->course.tolerance > 0)
+        snprintf(f->own, sizeof f->own, "  residual %.2e -> %.0e", f->residual, plan->course.tolerance);
     else if (isfinite(f->residual))
         snprintf(f->own, sizeof f->own, "  residual %.2e", f->residual);
     else if (plan->series_count > 0 && isfinite(last->series[0]))
@@ -215,8 +215,8 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
                               .residual = now.residual,
                               .rate = (double)(now.items - p->before.items) / elapsed,
                               .share = p->limit > 0 ? bn_progress_bytes(p, sim) / elapsed / p->limit : (double)NAN };
-    f.left = seconds_left(p, &now, bn_sim_plan(sim)->tolerance, bn_case_real(bn_sim_case(sim), "stop.time"), elapsed,
-                          &f.guess);
+    f.left = seconds_left(p, &now, bn_sim_plan(sim)->course.tolerance, bn_case_real(bn_sim_case(sim), "stop.time"),
+                          elapsed, &f.guess);
     take_own_figure(&f, sim);
     if (p->watched)
         pthread_mutex_lock(&p->lock);

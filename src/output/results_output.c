@@ -77,14 +77,6 @@ static bn_status write_texts(const bn_results_output *o)
     return BN_OK;
 }
 
-static const bn_plan_chart_desc *chart_of(const bn_plan *p, const char *table)
-{
-    for (size_t i = 0; i < p->chart_count; i++)
-        if (strcmp(p->charts[i].table, table) == 0)
-            return &p->charts[i];
-    return NULL;
-}
-
 /* A column's name in words: "gauge_1" as "gauge 1". */
 static void in_words(char *words, size_t room, const char *name)
 {
@@ -99,7 +91,7 @@ static bn_status draw_table(const bn_results_output *o, size_t table)
     const bn_column *columns;
     size_t count, rows;
     const char *name = bn_results_table_at(bn_sim_results(o->sim), table, &columns, &count, &rows);
-    const bn_plan_chart_desc *d = chart_of(bn_sim_plan(o->sim), name);
+    const bn_plan_chart_desc *d = bn_plan_chart_of(bn_sim_plan(o->sim), name, strlen(name));
     if (!d || rows < 2 || count < 2)
         return BN_OK;
     bn_status st = BN_OK;

@@ -197,7 +197,7 @@ static void add_run(object o, bn_sim *sim, const bn_summary *s)
 
 json_t *bn_summary_converged(bn_sim *sim)
 {
-    return bn_sim_plan(sim)->tolerance > 0 ? json_boolean(bn_sim_now(sim).converged) : json_null();
+    return bn_sim_plan(sim)->course.tolerance > 0 ? json_boolean(bn_sim_now(sim).converged) : json_null();
 }
 
 static void add_outcome(object o, bn_sim *sim, const bn_summary *s)

@@ -295,8 +295,8 @@ static bn_status loop(run *r)
 static bn_status verdict(run *r)
 {
     const bn_sim_state now = bn_sim_now(r->sim);
-    const double tolerance = bn_sim_plan(r->sim)->tolerance;
-    const char *advice = bn_sim_plan(r->sim)->advice;
+    const double tolerance = bn_sim_plan(r->sim)->course.tolerance;
+    const char *advice = bn_sim_plan(r->sim)->course.advice;
     const bool term = r->desc->stop && *r->desc->stop == SIGTERM;
     if (strcmp(r->summary.stopped_by, "signal") == 0 && !r->out)
         return bn_fail(r->ctx, BN_INTERRUPTED, "interrupted after step %llu", now.step);
@@ -401,7 +401,7 @@ static bn_status prepare(run *r)
     const bn_run_desc *d = r->desc;
     if (!(d->library && !d->out) &&
         !(r->out = strdup(d->out ? d->out : bn_output_dir_default(bn_case_path(r->config), ".out").text)))
-        return bn_fail(r->ctx, BN_MEMORY, "no memory for the output folder's name");
+        return bn_fail(r->ctx, BN_MEMORY, "no memory for the output directory's name");
     if (!d->reference)
         BN_TRY(open_device(r));
     const char *from = d->resume && d->resume[0] ? d->resume : NULL;
@@ -423,7 +423,7 @@ static bn_status prepare(run *r)
     double said = opened;
     bn_context_agree(r->ctx, &said, 1);
     if (opened == BN_OK && said > 0)
-        return bn_fail(r->ctx, (bn_status)said, "rank 0 can't use the output folder %s", r->out);
+        return bn_fail(r->ctx, (bn_status)said, "rank 0 can't use the output directory %s", r->out);
     BN_TRY(opened);
     if (r->out && !r->folder)
         BN_TRY(bn_output_dir_follow(r->ctx, r->out, &r->followed));
@@ -455,7 +455,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
     bn_status st = prepare(&r);
     if (st == BN_OK) {
         const bool first = bn_context_rank(ctx) == 0, talk = first && !desc->quiet && !desc->json;
-        const double known = bn_sim_plan(r.sim)->known_steps, stop = bn_plan_most_steps(bn_sim_plan(r.sim), config);
+        const double known = bn_sim_plan(r.sim)->course.steps, stop = bn_plan_most_steps(bn_sim_plan(r.sim), config);
         const double most = known > 0 && known < stop ? known : stop; /* the solver may know the number of steps */
         if (talk)
             bn_report_begin(r.sim, &r.summary, bn_output_dir_path(r.folder));

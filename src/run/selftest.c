@@ -125,8 +125,8 @@ static size_t list_needs(const bn_plan *p, const char *out[BN_NEEDS])
         if (i == p->define_count)
             out[count++] = k->name;
     }
-    for (size_t i = 0; i < p->need_count && count < BN_NEEDS; i++)
-        out[count++] = p->needs[i];
+    for (size_t i = 0; i < p->needs.count && count < BN_NEEDS; i++)
+        out[count++] = p->needs.names[i];
     return count;
 }
 
@@ -176,7 +176,7 @@ static bn_status keep_needed(bn_context *ctx, const bn_device_info *info, const 
     static const char nothing[] = "";
     const char *needs[BN_NEEDS];
     bool met[BN_SELFTEST_CASES][BN_NEEDS];
-    const size_t count = list_needs(run, needs), kernels = count - run->need_count;
+    const size_t count = list_needs(run, needs), kernels = count - run->needs.count;
     selftest_cases kept = { .count = 0 };
     for (size_t i = 0; i < cases->count; i++)
         BN_TRY(find_met(ctx, info, run, cases->file[i], needs, count, met[i]));

@@ -22,7 +22,6 @@ bn_status bn_plan_grid(bn_plan *p, const bn_grid *grid)
     p->grid = *grid;
     for (int k = grid->dims; k < 3; k++)
         p->grid.n[k] = 1;
-    p->has_grid = true;
     return BN_OK;
 }
 
@@ -30,16 +29,16 @@ void bn_plan_volume(bn_plan *p, const bn_grid *grid) { p->volume = *grid; }
 
 bn_status bn_plan_halo(bn_plan *p, int cells)
 {
-    p->halo = cells;
+    p->cut.halo = cells;
     return BN_OK;
 }
 
-void bn_plan_ghost_cells(bn_plan *p, int cells) { p->margin = cells; }
+void bn_plan_ghost_cells(bn_plan *p, int cells) { p->cut.ghost_cells = cells; }
 
-void bn_plan_align(bn_plan *p, int cells) { p->align = cells; }
+void bn_plan_align(bn_plan *p, int cells) { p->cut.align = cells; }
 
-void bn_plan_whole_rows(bn_plan *p) { p->whole_rows = true; }
-void bn_plan_one_box(bn_plan *p) { p->one_box = true; }
+void bn_plan_whole_rows(bn_plan *p) { p->cut.whole_rows = true; }
+void bn_plan_one_box(bn_plan *p) { p->cut.one_box = true; }
 
 bn_status bn_plan_field(bn_plan *p, bn_field **out, const bn_field_desc *desc)
 {
@@ -107,7 +106,7 @@ bn_status bn_plan_skip_kernel(bn_plan *p, const char *name)
     ADD(p, defines, define_count, BN_PLAN_DEFINES, (bn_define){ .name = name, .kind = BN_DEF_LEFT_OUT });
 }
 
-bn_status bn_plan_needs(bn_plan *p, const char *what) { ADD(p, needs, need_count, BN_PLAN_NEEDS, what); }
+bn_status bn_plan_needs(bn_plan *p, const char *what) { ADD(p, needs.names, needs.count, BN_PLAN_NEEDS, what); }
 
 bn_status bn_plan_chart(bn_plan *p, const bn_plan_chart_desc *desc)
 {
@@ -116,40 +115,48 @@ bn_status bn_plan_chart(bn_plan *p, const bn_plan_chart_desc *desc)
 
 bn_status bn_plan_table(bn_plan *p, uint64_t bytes, uint64_t pieces)
 {
-    ADD(p, arrays, array_count, BN_PLAN_ARRAYS, (bn_plan_bytes){ bytes, pieces > 0 ? pieces : 1 });
+    ADD(p, more.arrays, more.array_count, BN_PLAN_ARRAYS, (bn_plan_bytes){ bytes, pieces > 0 ? pieces : 1 });
 }
 
 void bn_plan_mesh_output(bn_plan *p, const bn_plan_mesh_output_desc *desc) { p->mesh_output = *desc; }
 
+const bn_plan_chart_desc *bn_plan_chart_of(const bn_plan *p, const char *table, size_t bytes)
+{
+    for (size_t i = 0; i < p->chart_count; i++)
+        if (strlen(p->charts[i].table) == bytes && strncmp(p->charts[i].table, table, bytes) == 0)
+            return &p->charts[i];
+    return NULL;
+}
+
 void bn_plan_map(bn_plan *p, int epsg)
 {
-    p->mapped = true;
-    p->epsg = epsg;
+    p->map.drawn = true;
+    p->map.epsg = epsg;
 }
 
 const bn_device_info *bn_plan_device(const bn_plan *p) { return p->device; }
 
 bn_context *bn_plan_context(const bn_plan *p) { return p->ctx; }
 
-void bn_plan_steps(bn_plan *p, double steps) { p->known_steps = steps; }
+void bn_plan_steps(bn_plan *p, double steps) { p->course.steps = steps; }
 
-void bn_plan_parts(bn_plan *p, int parts) { p->parts = parts; }
+void bn_plan_parts(bn_plan *p, int parts) { p->course.parts = parts; }
 
 double bn_plan_most_steps(const bn_plan *p, const bn_case *c)
 {
-    return (double)bn_case_int(c, "stop.steps") * (p->parts > 1 ? p->parts : 1);
+    return (double)bn_case_int(c, "stop.steps") * (p->course.parts > 1 ? p->course.parts : 1);
 }
 
 void bn_plan_wants_convergence(bn_plan *p, double tolerance, const char *advice)
 {
-    p->tolerance = tolerance;
-    p->advice = advice;
+    p->course.tolerance = tolerance;
+    p->course.advice = advice;
 }
 
 bool bn_plan_only_counts(bn_plan *p, double cells)
 {
-    p->counted = p->counted || (p->count && cells > BN_PLAN_LOOKED);
-    return p->counted;
+    p->estimate.counted = p->estimate.counted || (p->estimate.wanted && cells > BN_PLAN_LOOKED);
+    return p->estimate.counted;
 }
 
 /* [[expected]]: what is known of the results, unless --set has made another case of it. */
@@ -184,17 +191,17 @@ static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info 
     p->ctx = ctx;
     p->solver = bn_solver_find(bn_case_solver(c));
     p->precision = bn_case_double(c) ? BN_DOUBLE : BN_SINGLE;
-    p->halo = 1;
+    p->cut.halo = 1;
     p->device = device;
-    p->count = count;
+    p->estimate.wanted = count;
     bn_status st = p->solver->plan(c, state, p);
     if (st == BN_OK)
         take_expected(p, c);
     const bn_status verdict = bn_case_verdict(ctx, c);
     if (verdict != BN_OK)
         st = verdict;
-    else if (st == BN_OK && (!p->has_grid || p->field_count == 0))
-        st = bn_fail(ctx, BN_USAGE, "solver %s plans no %s", p->solver->name, p->has_grid ? "field" : "grid");
+    else if (st == BN_OK && (p->grid.dims == 0 || p->field_count == 0))
+        st = bn_fail(ctx, BN_USAGE, "solver %s plans no %s", p->solver->name, p->grid.dims > 0 ? "field" : "grid");
     if (st != BN_OK)
         bn_plan_destroy(&p);
     *out = p;

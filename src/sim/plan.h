@@ -45,33 +45,44 @@ struct bn_plan {
     const bn_solver *solver;
     bn_precision precision;
     const bn_device_info *device; /* not owned; may be NULL */
-    bool has_grid;
-    bn_grid grid, volume; /* volume: of fields of role BN_VOLUME; dims 0: there are none */
-    int halo, margin;
-    int align;
-    bool whole_rows, one_box;
-    bool count, counted; /* the plan only estimates memory; plan() left the cells out, since they are too many */
-    /* Bytes beside the fields: always, and where several devices share the case. */
-    uint64_t more_bytes[2], more_largest;
+    bn_grid grid, volume;         /* volume: of fields of role BN_VOLUME; dims 0: there are none */
+    struct {
+        int halo, ghost_cells, align;
+        bool whole_rows, one_box;
+    } cut;
+    struct {
+        bool wanted;  /* the plan only estimates memory */
+        bool counted; /* plan() left the cells out, since they are too many */
+    } estimate;
+    struct {
+        uint64_t bytes[2], largest;           /* always, and where several devices share the case */
+        bn_plan_bytes arrays[BN_PLAN_ARRAYS]; /* device arrays */
+        size_t array_count;
+    } more; /* memory beside the fields */
     bn_field_desc fields[BN_PLAN_FIELDS];
     bn_field **holders[BN_PLAN_FIELDS]; /* members of the solver's state */
     bn_define defines[BN_PLAN_DEFINES];
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];
     bn_picture_desc pictures[BN_PLAN_PICTURES];
     bn_plan_chart_desc charts[BN_PLAN_CHARTS];
-    bool mapped;                          /* bn_plan_map was called */
-    int epsg;                             /* of the map's coordinates; 0: not known */
+    struct {
+        bool drawn; /* bn_plan_map was called */
+        int epsg;   /* of its coordinates; 0: not known */
+    } map;
     bn_plan_mesh_output_desc mesh_output; /* name NULL: none */
-    bn_plan_bytes arrays[BN_PLAN_ARRAYS]; /* device arrays */
-    const char *needs[BN_PLAN_NEEDS];
+    struct {
+        const char *names[BN_PLAN_NEEDS];
+        size_t count;
+    } needs;                       /* of a run beside its kernels, for its self-test */
     struct bn_plan_memory *memory; /* of the solver */
     bn_plan_file *files;           /* in the order in which they were read */
-    size_t field_count, define_count, result_count, note_count, series_count, picture_count, chart_count, array_count,
-        need_count;
-    double known_steps; /* 0: not known before it runs */
-    int parts;          /* of a run, each with stop.steps of its own; 0: one */
-    double tolerance;   /* > 0: the case asks for convergence to it */
-    const char *advice; /* what may help if it does not converge; NULL: nothing beside more steps */
+    size_t field_count, define_count, result_count, note_count, series_count, picture_count, chart_count;
+    struct {
+        double steps;       /* 0: not known before it runs */
+        int parts;          /* each with stop.steps of its own; 0: one */
+        double tolerance;   /* > 0: the case asks for convergence to it */
+        const char *advice; /* what may help if it does not converge; NULL: nothing beside more steps */
+    } course;
 };
 
 /* Calls plan() of the case's solver with `state` (zeroed, state_size bytes). `device`: NULL for the reference or where
@@ -87,8 +98,11 @@ void bn_plan_destroy(bn_plan **);
 /* Whether a step is the last one that the solver is known to make. */
 static inline bool bn_plan_ends_by(const bn_plan *p, double step)
 {
-    return p->known_steps > 0 && step >= p->known_steps;
+    return p->course.steps > 0 && step >= p->course.steps;
 }
+
+/* The chart of a table, by the first bytes of a text as its name; NULL: there is none. */
+const bn_plan_chart_desc *bn_plan_chart_of(const bn_plan *, const char *table, size_t bytes);
 
 /* The grid that a field lies on. */
 static inline const bn_grid *bn_plan_grid_of(const bn_plan *p, const bn_field_desc *d)

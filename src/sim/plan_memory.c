@@ -52,9 +52,11 @@ static int element_bytes(const bn_plan *p, bn_type type)
 
 bn_status bn_plan_more_memory(bn_plan *p, const bn_grid *grid, bn_type type, bool shared)
 {
-    const bn_domain_desc desc = { .grid = *grid, .precision = p->precision, .halo = p->halo + p->margin, .boxes = 1 };
-    const uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, type), 1, &p->more_largest);
-    if (bytes == 0 || __builtin_add_overflow(p->more_bytes[shared], bytes, &p->more_bytes[shared]))
+    const bn_domain_desc desc = {
+        .grid = *grid, .precision = p->precision, .halo = p->cut.halo + p->cut.ghost_cells, .boxes = 1
+    };
+    const uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, type), 1, &p->more.largest);
+    if (bytes == 0 || __builtin_add_overflow(p->more.bytes[shared], bytes, &p->more.bytes[shared]))
         return bn_fail(p->ctx, BN_MEMORY, "a grid of %u x %u points can't be addressed; use a coarser one", grid->n[0],
                        grid->n[1]);
     return BN_OK;
@@ -63,9 +65,11 @@ bn_status bn_plan_more_memory(bn_plan *p, const bn_grid *grid, bn_type type, boo
 /* Bytes of all fields and of what setup allocates beside them, on one device; 0 when they can't be addressed. */
 static uint64_t field_bytes(const bn_plan *p, uint64_t *largest)
 {
-    const bn_domain_desc desc = { .grid = p->grid, .precision = p->precision, .halo = p->halo + p->margin, .boxes = 1 };
-    uint64_t total = p->more_bytes[0];
-    *largest = p->more_largest;
+    const bn_domain_desc desc = {
+        .grid = p->grid, .precision = p->precision, .halo = p->cut.halo + p->cut.ghost_cells, .boxes = 1
+    };
+    uint64_t total = p->more.bytes[0];
+    *largest = p->more.largest;
     for (size_t i = 0; i < p->field_count; i++) {
         if (p->fields[i].role & BN_VOLUME)
             continue;
@@ -87,11 +91,11 @@ static share share_of(const bn_plan *p, size_t devices)
     const double part = (devices > 1 ? 1.05 : 1) / (double)devices;
     uint64_t largest;
     const uint64_t fields = field_bytes(p, &largest);
-    share s = { .fields = part * (double)fields + (fields > 0 && devices > 1 ? (double)p->more_bytes[1] : 0) };
+    share s = { .fields = part * (double)fields + (fields > 0 && devices > 1 ? (double)p->more.bytes[1] : 0) };
     s.largest = part * (double)largest;
-    for (size_t i = 0; i < p->array_count; i++) {
-        const double pieces = (double)p->arrays[i].pieces;
-        const double bytes = (double)p->arrays[i].bytes * ceil(pieces / (double)devices) / pieces;
+    for (size_t i = 0; i < p->more.array_count; i++) {
+        const double pieces = (double)p->more.arrays[i].pieces;
+        const double bytes = (double)p->more.arrays[i].bytes * ceil(pieces / (double)devices) / pieces;
         s.arrays += bytes;
         s.largest_array = fmax(s.largest_array, bytes);
     }
@@ -122,7 +126,7 @@ bool bn_plan_has_room(const bn_plan *p, uint64_t bytes, uint64_t largest)
 
 uint64_t bn_plan_host_bytes(const bn_plan *p)
 {
-    uint64_t total = p->more_bytes[0], bytes;
+    uint64_t total = p->more.bytes[0], bytes;
     for (size_t i = 0; i < p->field_count; i++) {
         const bn_grid *g = bn_plan_grid_of(p, &p->fields[i]);
         uint64_t points = 1;

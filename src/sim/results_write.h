@@ -17,7 +17,7 @@ bool bn_column_is_error(const char *name);
 
 /* Adds a map; all of it is copied. */
 BN_CHECKED bn_status bn_result_map(bn_results *, const bn_map *);
-/* Adds a small text file NAME to the output folder ("detector.poni"); the text is copied. */
+/* Adds a small text file NAME to the output directory ("detector.poni"); the text is copied. */
 BN_CHECKED bn_status bn_result_text(bn_results *, const char *name, const char *text);
 
 /* Names what did not converge on the way to the end ("wavelength 550 nm"): the run fails with that. Copied. */

@@ -236,8 +236,8 @@ bn_status bn_sim_step(bn_sim *sim)
 
 void bn_sim_watch(bn_sim *sim, bool (*asked_to_end)(void *), void *user)
 {
-    sim->asked_to_end = asked_to_end;
-    sim->asked_user = user;
+    sim->watch.asked = asked_to_end;
+    sim->watch.user = user;
 }
 
 void bn_sim_quiet(bn_sim *sim, bool quiet) { sim->quiet = quiet; }
@@ -245,15 +245,15 @@ bool bn_sim_is_quiet(const bn_sim *sim) { return sim->quiet; }
 
 bool bn_sim_asked_to_end(bn_sim *sim)
 {
-    double asked = sim->asked_to_end && sim->asked_to_end(sim->asked_user);
+    double asked = sim->watch.asked && sim->watch.asked(sim->watch.user);
     bn_context_agree(sim->ctx, &asked, 1);
     return asked > 0;
 }
 
 bool bn_sim_done(const bn_sim *sim)
 {
-    return sim->now.converged || sim->now.complete || (double)sim->now.step >= sim->stop_steps ||
-           (sim->stop_time > 0 && sim->now.time >= sim->stop_time * (1 - 1e-12));
+    return sim->now.converged || sim->now.complete || (double)sim->now.step >= sim->stop.steps ||
+           (sim->stop.time > 0 && sim->now.time >= sim->stop.time * (1 - 1e-12));
 }
 
 bn_status bn_sim_measure(bn_sim *sim)
@@ -353,8 +353,8 @@ const bn_sim_field_info *bn_sim_field_at(const bn_sim *sim, size_t index) { retu
 const bn_plan *bn_sim_plan(const bn_sim *sim) { return sim->plan; }
 const bn_step *bn_sim_last_step(const bn_sim *sim) { return &sim->last; }
 const char *bn_sim_engine_name(const bn_sim *sim) { return sim->engine->name; }
-const char *bn_sim_tuning_source(const bn_sim *sim) { return sim->tuning_source; }
-const bn_tuning *bn_sim_tuning(const bn_sim *sim) { return &sim->tuning; }
+const char *bn_sim_tuning_source(const bn_sim *sim) { return sim->tuned.source; }
+const bn_tuning *bn_sim_tuning(const bn_sim *sim) { return &sim->tuned.groups; }
 const bn_load_balance *bn_sim_load_balance(const bn_sim *sim) { return &sim->balance; }
 
 long bn_sim_field_index(const bn_sim *sim, const char *name)

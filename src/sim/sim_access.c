@@ -227,8 +227,8 @@ static bool next_is_quiet(const advance *a)
 {
     const bn_sim *sim = a->sim;
     const double next = (double)sim->now.step + 1;
-    return next < a->end && next < sim->stop_steps && !bn_plan_ends_by(sim->plan, next) &&
-           (sim->stop_time <= 0 || sim->now.time + 2 * sim->last.dt < sim->stop_time);
+    return next < a->end && next < sim->stop.steps && !bn_plan_ends_by(sim->plan, next) &&
+           (sim->stop.time <= 0 || sim->now.time + 2 * sim->last.dt < sim->stop.time);
 }
 
 bn_status bn_sim_advance(bn_sim *sim, unsigned long long steps, const bn_watch *watch)
@@ -311,21 +311,21 @@ void bn_series_put(bn_series *s, size_t row, const double *values)
 bn_status bn_sim_series(bn_sim *sim, const bn_column **columns, size_t *count, size_t *rows)
 {
     double row[BN_SERIES_FIXED + BN_SERIES_MAX] = { (double)sim->now.step, sim->now.time, sim->now.residual };
-    if (sim->series.count == 0)
-        BN_TRY(bn_series_create(sim->plan, 1, &sim->series));
+    if (sim->recorded.series.count == 0)
+        BN_TRY(bn_series_create(sim->plan, 1, &sim->recorded.series));
     memcpy(row + BN_SERIES_FIXED, sim->last.series, sizeof sim->last.series);
-    if (!sim->series_of_run)
-        bn_series_put(&sim->series, 0, row);
-    *columns = sim->series.columns;
-    *count = sim->series.count;
-    *rows = sim->series_of_run || sim->now.step > 0 ? sim->series.rows : 0;
+    if (!sim->recorded.of_run)
+        bn_series_put(&sim->recorded.series, 0, row);
+    *columns = sim->recorded.series.columns;
+    *count = sim->recorded.series.count;
+    *rows = sim->recorded.of_run || sim->now.step > 0 ? sim->recorded.series.rows : 0;
     return BN_OK;
 }
 
 void bn_sim_keep_series(bn_sim *sim, bn_series *s)
 {
-    bn_series_release(&sim->series);
-    sim->series = *s;
-    sim->series_of_run = true;
+    bn_series_release(&sim->recorded.series);
+    sim->recorded.series = *s;
+    sim->recorded.of_run = true;
     *s = (bn_series){ .count = 0 };
 }

@@ -49,7 +49,7 @@ static bn_status create_fields(bn_sim *sim)
 /* Applies what the tuning database prefers for keys that the case leaves open; true: something changed. */
 static bool take_choices(bn_sim *sim, bn_case *config)
 {
-    bn_tuning *t = &sim->tuning;
+    bn_tuning *t = &sim->tuned.groups;
     size_t used = 0;
     for (size_t i = 0; i < t->choice_count; i++) {
         const bn_variant *v = sim->solver->variants;
@@ -67,9 +67,9 @@ static bool take_choices(bn_sim *sim, bn_case *config)
 static bn_status choose_groups(bn_sim *sim, bn_case *config, const bn_sim_desc *desc, bool *again)
 {
     *again = false;
-    sim->tuning_source = desc->work_group[0] || desc->group_count ? "command line" : "default";
+    sim->tuned.source = desc->work_group[0] || desc->group_count ? "command line" : "default";
     if (desc->group_count)
-        return bn_tuning_copy(sim->ctx, desc->groups, desc->group_count, &sim->tuning);
+        return bn_tuning_copy(sim->ctx, desc->groups, desc->group_count, &sim->tuned.groups);
     if (!desc->tuned || !desc->device || desc->work_group[0])
         return BN_OK;
     const uint32_t *n = sim->plan->grid.n;
@@ -77,10 +77,10 @@ static bn_status choose_groups(bn_sim *sim, bn_case *config, const bn_sim_desc *
                                 .device = bn_device_describe(desc->device),
                                 .precision = sim->plan->precision == BN_DOUBLE ? "double" : "single",
                                 .size_class = bn_tuning_size_class((double)n[0] * n[1] * n[2]) };
-    bn_tuning_load(sim->ctx, &key, &sim->tuning);
+    bn_tuning_load(sim->ctx, &key, &sim->tuned.groups);
     *again = take_choices(sim, config);
-    if (sim->tuning.count || *again)
-        sim->tuning_source = sim->tuning.own ? "database" : "shipped";
+    if (sim->tuned.groups.count || *again)
+        sim->tuned.source = sim->tuned.groups.own ? "database" : "shipped";
     return BN_OK;
 }
 
@@ -115,7 +115,7 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
     sim->engine = desc->device ? sim->solver->device : sim->solver->reference[precision];
     sim->device = desc->device;
     sim->boxes = desc->boxes;
-    sim->stop_time = bn_case_real(config, "stop.time");
+    sim->stop.time = bn_case_real(config, "stop.time");
     sim->now.residual = (double)NAN;
     if (!(sim->state = calloc(1, sim->solver->state_size)))
         BN_GO(bn_fail(ctx, BN_MEMORY, "no memory for the state of %s", sim->solver->name));
@@ -125,9 +125,9 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
     bool again = false;
     BN_GO(bn_plan_count(ctx, config, device, sim->state, &sim->plan));
     BN_GO(choose_groups(sim, config, desc, &again));
-    if (sim->plan->counted) /* before host memory is allocated for every cell */
+    if (sim->plan->estimate.counted) /* before host memory is allocated for every cell */
         BN_GO(bn_plan_check_memory(ctx, sim->plan, device, slots));
-    if (again || sim->plan->counted) {
+    if (again || sim->plan->estimate.counted) {
         bn_plan_destroy(&sim->plan);
         memset(sim->state, 0, sim->solver->state_size);
         BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
@@ -135,23 +135,23 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
     BN_GO(bn_plan_check_memory(ctx, sim->plan, device, slots));
     if (check)
         BN_GO(check(user, sim->plan));
-    sim->stop_steps = bn_plan_most_steps(sim->plan, config);
+    sim->stop.steps = bn_plan_most_steps(sim->plan, config);
     /* Pieces of files share the nodes at cuts. */
-    const int halo = sim->plan->halo > 0 || !sim->plan->grid.nodes ? sim->plan->halo : 1;
+    const int halo = sim->plan->cut.halo > 0 || !sim->plan->grid.nodes ? sim->plan->cut.halo : 1;
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,
         .precision = precision,
-        .halo = halo + sim->plan->margin,
-        .ghost_cells = sim->plan->margin,
-        .align = sim->plan->align,
-        .whole_rows = sim->plan->whole_rows,
-        .boxes = sim->plan->one_box                 ? 1
+        .halo = halo + sim->plan->cut.ghost_cells,
+        .ghost_cells = sim->plan->cut.ghost_cells,
+        .align = sim->plan->cut.align,
+        .whole_rows = sim->plan->cut.whole_rows,
+        .boxes = sim->plan->cut.one_box             ? 1
                  : desc->boxes > 0 || !desc->device ? desc->boxes
                                                     : (int)bn_device_global_count(desc->device),
         .device = desc->device,
         .work_group = { desc->work_group[0], desc->work_group[1], desc->work_group[2] },
-        .groups = sim->tuning.groups,
-        .group_count = sim->tuning.count,
+        .groups = sim->tuned.groups.groups,
+        .group_count = sim->tuned.groups.count,
     };
     BN_GO(bn_domain_create(ctx, &domain, &sim->domain));
     if (sim->plan->volume.dims > 0)
@@ -207,9 +207,9 @@ void bn_sim_destroy(bn_sim **simulation)
     bn_domain_destroy(&sim->former);
     bn_domain_destroy(&sim->volume);
     bn_results_destroy(&sim->results);
-    bn_series_release(&sim->series);
+    bn_series_release(&sim->recorded.series);
     bn_plan_destroy(&sim->plan);
-    bn_tuning_release(&sim->tuning);
+    bn_tuning_release(&sim->tuned.groups);
     bn_checkpoint_close(&sim->resumed);
     free(sim->files);
     free(sim->fields);

@@ -24,17 +24,24 @@ struct bn_sim {
     bn_sim_state now;
     bn_step last;
     unsigned long long outputs_of; /* step of the last bn_sim_update_outputs, plus one; 0: never */
-    double stop_steps;
-    double stop_time;
-    bn_tuning tuning; /* work-groups of single kernels */
-    const char *tuning_source;
+    struct {
+        double steps, time; /* 0: at any */
+    } stop;
+    struct {
+        bn_tuning groups; /* work-groups of single kernels */
+        const char *source;
+    } tuned;
     bn_load_balance balance;
-    bool (*asked_to_end)(void *); /* NULL: a step never asks */
-    void *asked_user;
+    struct {
+        bool (*asked)(void *user); /* NULL: a step never asks */
+        void *user;
+    } watch;
     bool quiet;
     bool written; /* fields, by the owner: the engine's `resume` is due before they are used */
-    bn_series series;
-    bool series_of_run; /* they are not the last step's alone */
+    struct {
+        bn_series series;
+        bool of_run; /* not of the last step alone */
+    } recorded;
     bn_guard guard;
     bn_checkpoint *resumed; /* restarted from it; NULL: from the beginning */
     char *files;            /* SHA-256 and name of every file of the case; NULL: not yet made */
