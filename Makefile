@@ -93,7 +93,7 @@ MPI_C   := host/comm/comm_mpi.c
 LIB_C   := $(sort $(filter-out $(MPI_C),$(wildcard host/*/*.c) $(wildcard $(foreach d,case io plot numerics sim output run studies,src/$d/*.c) src/solvers/*/*.c)))
 LIB_CXX := $(sort $(wildcard host/*/*.cpp src/case/*.cpp))
 REF_C   := $(filter %_reference.c,$(LIB_C))
-CLI_C   := $(sort $(wildcard src/cli/*.c))
+CLI_C   := $(sort $(wildcard src/cli/*.c src/bench/*.c))
 EMBED   := $(sort $(wildcard kernels/*.cl kernels/studies/*.cl kernels/lib/*.h))
 CASES   := $(sort $(wildcard data/cases/*/* data/studies/*/selftest.toml data/studies/*/selftest-*.toml data/studies/*/*.csv data/materials/*.csv) \
            $(wildcard data/tuning/*.json data/published/seed-*.csv \
@@ -147,8 +147,9 @@ ROOM_output   := $(ROOM_sim) plot=src/plot output=src/output
 ROOM_run      := $(ROOM_output) run=src/run
 ROOM_solver   := api=host/api numerics=src/numerics $(foreach h,sim/solver.h sim/solver_table.h sim/announcements.h sim/inputs.h sim/results_write.h sim/reference.h case/schema.h io/drawing.h,$h=src/$h)
 ROOM_studies  := $(ROOM_solver) solvers=src/solvers studies=src/studies
-ROOM_cli      := $(ROOM_run) numerics=src/numerics solvers=src/solvers studies=src/studies cli=src/cli
-ROOMS         := host case io plot numerics sim output run solver studies cli
+ROOM_bench    := $(ROOM_run) numerics=src/numerics studies=src/studies bench=src/bench
+ROOM_cli      := $(ROOM_run) bench=src/bench cli=src/cli
+ROOMS         := host case io plot numerics sim output run solver studies bench cli
 
 link    = mkdir -p $(dir $(@D)/$1); ln -s '$(CURDIR)/$2' $(@D)/$1;
 $(ROOMED): Makefile $(STAMP)
@@ -167,6 +168,7 @@ LIBFLAGS_sim     = $(no_cl) $(FILE_CFLAGS)
 LIBFLAGS_plot    = $(no_cl) $(FILE_CFLAGS)
 LIBFLAGS_output  = $(no_cl) $(FILE_CFLAGS)
 LIBFLAGS_run     = $(no_cl) $(FILE_CFLAGS)
+LIBFLAGS_bench   = $(no_cl) $(FILE_CFLAGS)
 LIBFLAGS_cli     = $(no_cl) $(FILE_CFLAGS)
 LIBFLAGS_numerics := $(no_cl)
 LIBFLAGS_solver   := $(no_cl)

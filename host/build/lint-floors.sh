@@ -23,7 +23,7 @@ function side(f) { return f ~ /^host\// ? "host" : f ~ /^src\// ? "src" : "" }
 function downs(r)
 {
     return r == "parallel" ? "launch" : r == "launch" ? "comm" : r == "comm" ? "grid" : r == "grid" ? "device" \
-         : r == "cli" ? "run studies" : r == "run" ? "output" : r == "output" ? "plot sim" : r == "sim" ? "io case numerics" \
+         : r == "cli" ? "bench" : r == "bench" ? "run studies" : r == "run" ? "output" : r == "output" ? "plot sim" : r == "sim" ? "io case numerics" \
          : r == "plot" ? "io" : r == "solvers" ? "sim numerics" : r == "studies" ? "solvers" : ""
 }
 function allowed(from, to,   n, d, i)

@@ -1,7 +1,8 @@
 /* cli_bench.c: `binnacle bench`: the device's limits, the standard sizes of each solver beside them, one table. */
-#include "cli/bench.h"
+#include "bench/bench.h"
 
 #include "cli/cli_text.h"
+#include "cli/commands.h"
 #include "io/file.h"
 #include "output/html.h"
 #include "output/progress.h"
@@ -129,14 +130,6 @@ static bn_status print_rows(bn_context *ctx, const json_t *entry)
     return BN_OK;
 }
 
-bool bn_bench_wanted(const bn_options *o, const char *solver)
-{
-    for (size_t i = 0; i < o->arg_count; i++)
-        if (strcmp(o->args[i], solver) == 0)
-            return true;
-    return o->arg_count == 0;
-}
-
 /* Time that a kind of work has taken so far, from which that of the next size is estimated: the clock's rounds take the
  * budget whatever the size; the rest, setting up fields and copying them to the device, grows with it. */
 typedef struct spending {
@@ -170,7 +163,7 @@ static bn_status measure_size(const bn_bench_device *d, const bn_bench_job *job,
         BN_TRY(bn_bench_measure(d, job, cold ? BN_BENCH_COLD : BN_BENCH_WHOLE, &r, trouble, sizeof trouble));
         if (!trouble[0]) {
             note_spending(s, job, &r, bn_seconds_now() - start);
-            if (!d->cli->options->run.quiet) /* the table comes at the end of all */
+            if (!d->wish->quiet) /* the table comes at the end of all */
                 fprintf(stderr, "bench:   %.4g ms a step\n", 1e3 * r.seconds);
         }
     } else {
@@ -178,7 +171,7 @@ static bn_status measure_size(const bn_bench_device *d, const bn_bench_job *job,
                  "it would take about %.0f s, and %.0f of the %.0f s of its kind of work are gone; --size measures it",
                  expected, s->spent, s->limit);
     }
-    return add_row(d->cli->ctx, rows, job, &r, trouble);
+    return add_row(d->wish->ctx, rows, job, &r, trouble);
 }
 
 /* The sizes to be measured: those of --size (1, 2, ...: which of the list), else the list, of which --quick takes two.
@@ -203,19 +196,18 @@ static size_t list_sizes(const bn_options *o, const unsigned list[BN_BENCH_SIZES
 static bool is_usual(const bn_options *o) { return !o->quick && !o->sizes && !o->full; }
 
 /* [s] for the sizes of a kind of work in one precision. */
-static double usual_limit(const bn_bench_device *d)
+static double usual_limit(const bn_bench_device *d, const bn_options *o)
 {
     const double share = fmax(1e-3, d->end - bn_seconds_now()) / (double)(2 * d->kinds);
-    return is_usual(d->cli->options) ? fmin(LIMIT_BUDGETS * d->budget, share) : 0;
+    return is_usual(o) ? fmin(LIMIT_BUDGETS * d->budget, share) : 0;
 }
 
 /* The sizes in the precision that is asked for. Without a wish: all in single precision, and in double the last one
  * that was measured of the kinds that --quick takes too; with --full all in both. */
-static bn_status measure_case(bn_bench_device *d, const bn_bench_case *c, json_t *rows)
+static bn_status measure_case(bn_bench_device *d, const bn_options *o, const bn_bench_case *c, json_t *rows)
 {
-    const bn_options *o = d->cli->options;
     const bool gpu = !bn_device_describe(d->plain)->cpu, all = o->full || o->precision != BN_WISH_BOTH;
-    spending s = { .limit = usual_limit(d) };
+    spending s = { .limit = usual_limit(d, o) };
     unsigned sizes[LISTED_MOST];
     const size_t count = list_sizes(o, c->sizes[gpu], sizes);
     size_t last = 0;
@@ -232,18 +224,18 @@ static bn_status measure_case(bn_bench_device *d, const bn_bench_case *c, json_t
     if (all || count == 0 || c->level != BN_BENCH_QUICK || o->quick || o->sizes)
         return BN_OK;
     s.spent = 0; /* double precision has its own time: the largest size that fits into it */
-    s.limit = usual_limit(d);
+    s.limit = usual_limit(d, o);
     for (bn_bench_prepare_on(c, sizes[last], true, gpu, &d->limits, 1, &job);
          last > 0 && expected_seconds(&s, &job, d->budget) > s.limit;)
         bn_bench_prepare_on(c, sizes[--last], true, gpu, &d->limits, 1, &job);
     return measure_size(d, &job, false, &s, rows, &measured);
 }
 
-static bn_status open_device(const bn_cli *cli, size_t index, bn_bench_device *d)
+static bn_status open_device(const bn_cli *cli, const bn_bench_wish *wish, size_t index, bn_bench_device *d)
 {
     char selector[32];
     snprintf(selector, sizeof selector, "%zu", index);
-    *d = (bn_bench_device){ .cli = cli, .budget = 0.25 };
+    *d = (bn_bench_device){ .wish = wish, .budget = 0.25 };
     BN_TRY(bn_device_open(cli->ctx, selector, false, &d->plain));
     if (!cli->options->quick) /* on a GPU more would only repeat more */
         d->budget = bn_device_describe(d->plain)->cpu && !is_usual(cli->options) ? 1.5 : 0.5;
@@ -280,11 +272,21 @@ static const own_suite *find_own(const char *name)
 static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
 {
     const bn_options *o = cli->options;
+    const bn_bench_wish wish = { .ctx = cli->ctx,
+                                 .program = cli->program,
+                                 .stop = cli->stop,
+                                 .device = o->run.device,
+                                 .out = o->run.out,
+                                 .solvers = o->args,
+                                 .solver_count = o->arg_count,
+                                 .quiet = o->run.quiet,
+                                 .quick = o->quick,
+                                 .smallest = o->quick && o->sizes };
     bn_bench_device d = { 0 };
     bn_bench_tested tested = { 0 };
     bn_status st = BN_OK;
     json_t *rows = json_array(), *entry = NULL;
-    BN_GO(open_device(cli, index, &d));
+    BN_GO(open_device(cli, &wish, index, &d));
     d.tested = &tested;
     d.ordinal = json_array_size(devices);
     entry = json_pack("{s:o, s:O}", "device", device_json(&d), "rows", rows);
@@ -305,10 +307,10 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
     const bn_bench_case *cases = peers ? bn_bench_peers : bn_bench_cases;
     d.end = bn_seconds_now() + USUAL_SECONDS;
     for (const bn_bench_case *c = cases; c->solver; c++)
-        d.kinds += bn_bench_wanted(o, c->solver) && c->level <= level;
+        d.kinds += bn_bench_wanted(&wish, c->solver) && c->level <= level;
     for (const bn_bench_case *c = cases; (!o->suite || peers) && c->solver; c++)
-        if (bn_bench_wanted(o, c->solver) && c->level <= level) {
-            BN_GO(measure_case(&d, c, rows));
+        if (bn_bench_wanted(&wish, c->solver) && c->level <= level) {
+            BN_GO(measure_case(&d, o, c, rows));
             d.kinds--;
         }
     if (!o->run.json) {
@@ -452,7 +454,7 @@ bn_status bn_cli_bench(const bn_cli *cli)
     for (size_t i = 0; i < (own && own->all_devices ? 1 : count); i++)
         BN_GO(bench_device(cli, indices[i], devices));
     if (o->compare)
-        BN_GO(bn_bench_compare(cli, document, old));
+        BN_GO(bn_bench_compare(cli->ctx, document, old, o->compare, !o->run.json));
     if (o->run.json)
         BN_GO(bn_json_print(cli, json_incref(document)));
     if (o->run.out)

@@ -25,6 +25,12 @@ json_t *bn_json_text(const char *text)
     return json;
 }
 
+double bn_json_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
 bn_status bn_json_write(bn_context *ctx, const char *path, const json_t *json, size_t flags)
 {
     char *text = json ? json_dumps(json, flags) : NULL;

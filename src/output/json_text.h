@@ -9,6 +9,9 @@
 json_t *bn_json_real(double);
 json_t *bn_json_text(const char *);
 
+/* A number of an object; NaN: there is none of that name. */
+double bn_json_number(const json_t *object, const char *key);
+
 /* Writes the document to a file; NULL: there was no memory to make it. `flags`: of json_dumps. */
 BN_CHECKED bn_status bn_json_write(bn_context *, const char *path, const json_t *, size_t flags);
 

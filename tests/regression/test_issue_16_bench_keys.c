@@ -2,16 +2,16 @@
  * have is a failure, not an empty place in a table. */
 #include "support.h"
 
-#include "cli/bench_cases.c"
-#include "cli/bench_linear.c"
-#include "cli/bench_measure.c"
-#include "cli/bench_work.c"
+#include "bench/bench_cases.c"
+#include "bench/bench_linear.c"
+#include "bench/bench_measure.c"
+#include "bench/bench_work.c"
 
 TEST(standard_cases_fit_their_solvers)
 {
     bn_context *ctx;
     ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    const bn_bench_device d = { .cli = &(bn_cli){ .ctx = ctx } };
+    const bn_bench_device d = { .wish = &(bn_bench_wish){ .ctx = ctx } };
     const bn_device_limits limits = { .copy = 4e12, .flops = { 6e13, 3e13 } };
     const bn_bench_case *const lists[] = { bn_bench_cases, bn_bench_scaled };
     for (size_t l = 0; l < 2; l++)
@@ -34,7 +34,9 @@ TEST(a_key_that_is_none_is_a_failure)
     bn_bench_job job;
     ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
     ck_assert_int_eq(bn_device_open(ctx, NULL, false, &device), BN_OK);
-    const bn_bench_device d = { .cli = &(bn_cli){ .ctx = ctx }, .plain = device, .profiling = device, .budget = 0.01 };
+    const bn_bench_device d = {
+        .wish = &(bn_bench_wish){ .ctx = ctx }, .plain = device, .profiling = device, .budget = 0.01
+    };
     const bn_bench_case *flood = bn_bench_cases;
     while (strcmp(flood->solver, "flood") != 0)
         flood++;

@@ -2,10 +2,10 @@
  * time, noisier than a tenth, or faster than its floor. */
 #include "support.h"
 
-#include "cli/bench_cases.c"
-#include "cli/bench_linear.c"
-#include "cli/bench_measure.c"
-#include "cli/bench_work.c"
+#include "bench/bench_cases.c"
+#include "bench/bench_linear.c"
+#include "bench/bench_measure.c"
+#include "bench/bench_work.c"
 
 TEST(median_and_quartiles)
 {

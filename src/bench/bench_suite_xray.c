@@ -1,8 +1,6 @@
 /* bench_suite_xray.c: the published study 000: X-rays: error over photons, cuts, single and multiple scattering,
  * precision. */
-#include "cli/bench_suites.h"
-
-#include "cli/cli_text.h"
+#include "bench/bench_suites.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,13 +73,13 @@ static bn_status keep(const bn_suite *s, const sample *of)
     snprintf(key, sizeof key, "%.17g", of->product);
     return json_object_set_new(s->kept, key, json_pack("{s:f, s:f}", "error", of->error, "expected", of->expected)) == 0
                ? BN_OK
-               : bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for an error");
+               : bn_fail(s->d->wish->ctx, BN_MEMORY, "no memory for an error");
 }
 
 /* One run of a case that takes `times` the photons of the double slit, measured on its way at all products. */
 static bn_status errors(const bn_suite *s, const char *text, double times, bool twice, sample *samples, size_t count)
 {
-    const bn_cli *cli = s->d->cli;
+    const bn_bench_wish *w = s->d->wish;
     const double per_product = times * photons_of_product(s, CUT_ANGLE);
     const int each = s->level ? 4 : 1; /* photons of a batch for each of the detector's cells */
     char photons[64], precision[64], batch[64];
@@ -98,17 +96,17 @@ static bn_status errors(const bn_suite *s, const char *text, double times, bool 
     bn_case *c = NULL;
     bn_sim *sim = NULL;
     bn_status st = BN_OK;
-    BN_GO(bn_case_parse(cli->ctx, "bench", text, sets, sizeof sets / sizeof *sets, &c));
+    BN_GO(bn_case_parse(w->ctx, "bench", text, sets, sizeof sets / sizeof *sets, &c));
     if (s->checks || (kept && recall(s, samples, count)))
         goto out;
-    if (!cli->options->run.quiet)
+    if (!w->quiet)
         fprintf(stderr, "bench: double slit, %s\n", photons);
-    BN_GO(bn_sim_create(cli->ctx, c, &(bn_sim_desc){ .device = s->d->plain }, &sim));
+    BN_GO(bn_sim_create(w->ctx, c, &(bn_sim_desc){ .device = s->d->plain }, &sim));
     for (size_t i = 0; i < count; i++) {
         while (!bn_sim_done(sim) && (double)bn_sim_now(sim).items < per_product * samples[i].product * (1 - 1e-9)) {
             BN_GO(bn_sim_step(sim));
-            if (*cli->stop)
-                BN_GO(bn_fail(cli->ctx, BN_INTERRUPTED, "interrupted"));
+            if (*w->stop)
+                BN_GO(bn_fail(w->ctx, BN_INTERRUPTED, "interrupted"));
         }
         BN_GO(bn_sim_measure(sim));
         samples[i].error = result_of(sim, "mqf");
@@ -122,8 +120,8 @@ out:
     bn_case_destroy(&c);
     if (st == BN_OK || st == BN_INTERRUPTED || st == BN_CASE)
         return st;
-    snprintf(s->why, BN_SUITE_WHY, "%.*s", (int)strcspn(bn_error_text(cli->ctx), "\n"), bn_error_text(cli->ctx));
-    bn_error_clear(cli->ctx);
+    snprintf(s->why, BN_SUITE_WHY, "%.*s", (int)strcspn(bn_error_text(w->ctx), "\n"), bn_error_text(w->ctx));
+    bn_error_clear(w->ctx);
     *s->failed = true;
     return BN_OK;
 }

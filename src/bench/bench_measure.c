@@ -1,6 +1,6 @@
 /* bench_measure.c: the one way of measuring: by the clock without profiling, which slows launches down; then kernels by
  * device events; the build without our cache before both. */
-#include "cli/bench_work.h"
+#include "bench/bench_work.h"
 
 #include "output/progress.h"
 #include "run/selftest.h"
@@ -71,8 +71,8 @@ static bn_status by_clock(const bn_bench_device *d, bn_bench_work *w, bn_bench_r
     for (const double begin = bn_seconds_now();
          rounds < BN_BENCH_ROUNDS && (rounds < LEAST_ROUNDS || bn_seconds_now() - begin < 2 * d->budget);) {
         double steps;
-        if (*d->cli->stop)
-            return bn_fail(d->cli->ctx, BN_INTERRUPTED, "interrupted");
+        if (*d->wish->stop)
+            return bn_fail(d->wish->ctx, BN_INTERRUPTED, "interrupted");
         const bn_queue_counts before = device_counts(w);
         const double start = bn_seconds_now();
         BN_TRY(bn_bench_work_run(w, count, &steps));
@@ -86,7 +86,7 @@ static bn_status by_clock(const bn_bench_device *d, bn_bench_work *w, bn_bench_r
         each[rounds++] = took / steps;
     }
     if (rounds == 0)
-        return bn_fail(d->cli->ctx, BN_USAGE, "the case ended before anything could be timed");
+        return bn_fail(d->wish->ctx, BN_USAGE, "the case ended before anything could be timed");
     take_median(each, rounds, out);
     BN_TRY(bn_bench_work_updates(w, &out->updates));
     out->updates /= out->seconds;
@@ -149,7 +149,7 @@ static bn_status by_events(const bn_bench_device *d, const bn_bench_job *job, bn
     unsigned count;
     double spent = 0, steps;
     const double start = bn_seconds_now();
-    BN_GO(bn_bench_work_open(d->cli->ctx, d->profiling, job, &w));
+    BN_GO(bn_bench_work_open(d->wish->ctx, d->profiling, job, &w));
     note_build(&w, start, out);
     BN_GO(find_count(&w, 0.04 * d->budget, &count));
     add_rows(&w, out, -1);
@@ -220,7 +220,7 @@ static void find_floor(const bn_bench_device *d, const bn_bench_job *job, bn_ben
 /* The solver's self-test, in a child process, goes first: a compiler that aborts would take the whole bench along. */
 static bn_status ensure_tested(const bn_bench_device *d, const bn_bench_job *job)
 {
-    bn_context *ctx = d->cli->ctx;
+    bn_context *ctx = d->wish->ctx;
     bn_bench_tested *t = d->tested;
     bn_selftest_outcome outcome;
     size_t i = 0;
@@ -229,7 +229,7 @@ static bn_status ensure_tested(const bn_bench_device *d, const bn_bench_job *job
     if (i < t->count)
         return t->rows[i].outcome == BN_OK ? BN_OK : bn_fail(ctx, t->rows[i].outcome, "%s", t->rows[i].why);
     const bn_status st = bn_selftest_ensure(ctx, bn_device_describe(d->plain), job->of->solver, job->twice, NULL,
-                                            d->cli->program, &outcome);
+                                            d->wish->program, &outcome);
     if (i < BN_BENCH_TESTED) {
         t->rows[i].solver = job->of->solver;
         t->rows[i].twice = job->twice;
@@ -254,7 +254,7 @@ static bn_status to_trouble(bn_context *ctx, bn_status st, char *trouble, size_t
 bn_status bn_bench_measure(const bn_bench_device *d, const bn_bench_job *job, bn_bench_depth depth,
                            bn_bench_result *out, char *trouble, size_t room)
 {
-    bn_context *ctx = d->cli->ctx;
+    bn_context *ctx = d->wish->ctx;
     bn_bench_work w = { 0 };
     bn_status st = BN_OK;
     const double none = (double)NAN;

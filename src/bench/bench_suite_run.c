@@ -1,9 +1,8 @@
 /* bench_suite_run.c: cases of published studies as runs of their own, whose results, series and pictures a table takes.
  */
-#include "cli/bench_suites.h"
+#include "bench/bench_suites.h"
 
 #include "api/embedded_files.h"
-#include "cli/cli_text.h"
 #include "io/file.h"
 #include "run/child.h"
 
@@ -34,7 +33,7 @@ static bn_status check(const bn_suite *s, const char *text, const char *const *s
     for (; *sets; sets++)
         if ((*sets)[0] != '-' && count < ARGUMENTS)
             keys[count++] = *sets;
-    const bn_status st = bn_case_parse(s->d->cli->ctx, "bench", text, keys, count, &c);
+    const bn_status st = bn_case_parse(s->d->wish->ctx, "bench", text, keys, count, &c);
     bn_case_destroy(&c);
     return st;
 }
@@ -46,11 +45,11 @@ static bn_status name_folders(const bn_suite *s, const char *name, char path[BN_
     if (s->folder)
         snprintf(base, sizeof base, "%s/runs", s->folder);
     else
-        BN_TRY(bn_bench_temporary(s->d->cli->ctx, base));
-    BN_TRY(bn_directory_create(s->d->cli->ctx, base));
+        BN_TRY(bn_bench_temporary(s->d->wish->ctx, base));
+    BN_TRY(bn_directory_create(s->d->wish->ctx, base));
     if (snprintf(out->folder, sizeof out->folder, "%s/%s", base, name) >= (int)sizeof out->folder ||
         snprintf(path, BN_BENCH_PATH, "%s/%s.toml", base, name) >= BN_BENCH_PATH)
-        return bn_fail(s->d->cli->ctx, BN_USAGE, "the path of --out is too long");
+        return bn_fail(s->d->wish->ctx, BN_USAGE, "the path of --out is too long");
     return BN_OK;
 }
 
@@ -61,7 +60,7 @@ static void note_failure(const bn_suite *s, const char *name, const bn_child *ch
     snprintf(s->why, BN_SUITE_WHY, "binnacle run ended with %s %d%s%.*s",
              child->end == BN_CHILD_EXITED ? "exit code" : "signal", child->code, said[0] ? ": " : "",
              (int)strcspn(said, "\n"), said);
-    bn_log(s->d->cli->ctx, BN_LOG_WARNING, "%s: %s", name, s->why);
+    bn_log(s->d->wish->ctx, BN_LOG_WARNING, "%s: %s", name, s->why);
     *s->failed = true;
 }
 
@@ -76,7 +75,7 @@ static bn_status write_files(const bn_suite *s, const char *path, const char *te
         snprintf(quoted, sizeof quoted, "\"%s\"", f->name + begin);
         snprintf(to, sizeof to, "%.*s/%s", (int)base, run, f->name + begin);
         if (strstr(text, quoted))
-            BN_TRY(bn_file_write(s->d->cli->ctx, to, f->text, f->bytes ? f->bytes : strlen(f->text)));
+            BN_TRY(bn_file_write(s->d->wish->ctx, to, f->text, f->bytes ? f->bytes : strlen(f->text)));
     }
     return BN_OK;
 }
@@ -84,10 +83,10 @@ static bn_status write_files(const bn_suite *s, const char *path, const char *te
 bn_status bn_suite_simulate(const bn_suite *s, const char *name, const char *files, const char *text,
                             const char *const *sets, bn_suite_run *out)
 {
-    bn_context *ctx = s->d->cli->ctx;
+    bn_context *ctx = s->d->wish->ctx;
     char path[BN_BENCH_PATH], index[32], summary[BN_BENCH_PATH + 32];
-    const char *arguments[ARGUMENTS] = { s->d->cli->program, "run",     path,     "--device", index, "--out",
-                                         out->folder,        "--force", "--quiet" };
+    const char *arguments[ARGUMENTS] = { s->d->wish->program, "run",     path,     "--device", index, "--out",
+                                         out->folder,         "--force", "--quiet" };
     size_t n = 9;
     bn_child child;
     *out = (bn_suite_run){ 0 };
@@ -112,9 +111,9 @@ bn_status bn_suite_simulate(const bn_suite *s, const char *name, const char *fil
         arguments[n++] = *sets;
     }
     arguments[n] = NULL;
-    if (!s->d->cli->options->run.quiet)
+    if (!s->d->wish->quiet)
         fprintf(stderr, "bench: run %s\n", name);
-    BN_TRY(bn_child_run(ctx, s->d->cli->stop, arguments, most_seconds, &child));
+    BN_TRY(bn_child_run(ctx, s->d->wish->stop, arguments, most_seconds, &child));
     snprintf(summary, sizeof summary, "%s/summary.json", out->folder);
     if (child.end == BN_CHILD_EXITED && child.code == 0)
         out->summary = json_load_file(summary, 0, NULL);
@@ -151,8 +150,8 @@ bn_status bn_suite_run_table(const bn_suite *s, const bn_suite_run *r, const cha
     if (!r->summary)
         return BN_OK; /* nothing was run */
     snprintf(path, sizeof path, "%s/%s", r->folder, file);
-    BN_TRY(bn_file_read(s->d->cli->ctx, path, (size_t)1 << 26, &text, &bytes));
-    const bn_status st = bn_csv_parse(s->d->cli->ctx, path, text, out);
+    BN_TRY(bn_file_read(s->d->wish->ctx, path, (size_t)1 << 26, &text, &bytes));
+    const bn_status st = bn_csv_parse(s->d->wish->ctx, path, text, out);
     free(text);
     return st;
 }
@@ -165,7 +164,7 @@ bn_status bn_suite_show(const bn_suite *s, const bn_suite_run *r, const char *na
     snprintf(folder, sizeof folder, "%s/pictures", r->folder);
     DIR *d = opendir(folder);
     if (!d)
-        return bn_fail(s->d->cli->ctx, BN_IO, "cannot read %s: %s", folder, strerror(errno));
+        return bn_fail(s->d->wish->ctx, BN_IO, "cannot read %s: %s", folder, strerror(errno));
     for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
         const size_t bytes = strlen(e->d_name);
         if (strncmp(e->d_name, name, strlen(name)) == 0 && bytes > 4 && strcmp(e->d_name + bytes - 4, ".png") == 0 &&
@@ -174,10 +173,10 @@ bn_status bn_suite_show(const bn_suite *s, const bn_suite_run *r, const char *na
     }
     (void)closedir(d);
     if (!last[0])
-        return bn_fail(s->d->cli->ctx, BN_IO, "the run has left no picture %s*.png in %s", name, folder);
+        return bn_fail(s->d->wish->ctx, BN_IO, "the run has left no picture %s*.png in %s", name, folder);
     snprintf(path, sizeof path, "%s/%s", folder + strlen(s->folder) + 1, last);
     return json_array_append_new(s->pictures,
                                  json_pack("{s:o, s:s}", "path", bn_json_text(path), "caption", caption)) == 0
                ? BN_OK
-               : bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for a picture");
+               : bn_fail(s->d->wish->ctx, BN_MEMORY, "no memory for a picture");
 }

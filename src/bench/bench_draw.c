@@ -1,7 +1,6 @@
 /* bench_draw.c: the pictures of `binnacle bench`: the roofline with every kernel as a point, and time over size. */
-#include "cli/bench.h"
+#include "bench/bench.h"
 
-#include "cli/cli_text.h"
 #include "io/file.h"
 #include "plot/picture.h"
 

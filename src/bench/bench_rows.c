@@ -1,7 +1,5 @@
 /* bench_rows.c: rows of published studies, and the tables that travel inside the program (data/published). */
-#include "cli/bench_suites.h"
-
-#include "cli/cli_text.h"
+#include "bench/bench_suites.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -27,7 +25,7 @@ static bn_status add(const bn_suite *s, const char *line, double x, double publi
                             bn_json_real(published), "ours", bn_json_real(ours), "unit", unit, "ratio",
                             bn_json_real(ours / published), "missing",
                             isfinite(ours) ? json_null() : bn_json_text(why[0] ? why : "nothing was measured for it"));
-    return bn_bench_add_row(s->d->cli->ctx, s->rows, row, NULL);
+    return bn_bench_add_row(s->d->wish->ctx, s->rows, row, NULL);
 }
 
 BN_PRINTF(8, 9)
@@ -83,7 +81,7 @@ bn_status bn_suite_measure(const bn_suite *s, const bn_bench_job *job, bool kern
         *s->measured = true;
         return BN_OK;
     }
-    bn_log(s->d->cli->ctx, BN_LOG_WARNING, "%s, %s, %u: %s", job->of->solver, job->of->what, job->n, trouble);
+    bn_log(s->d->wish->ctx, BN_LOG_WARNING, "%s, %s, %u: %s", job->of->solver, job->of->what, job->n, trouble);
     snprintf(s->why, BN_SUITE_WHY, "%.*s", BN_SUITE_WHY - 1, trouble);
     *s->failed = true;
     out->seconds = out->updates = (double)NAN;

@@ -1,5 +1,5 @@
 /* bench_linear.c: the linear solvers by themselves, on Poisson's equation with a right-hand side with noise. */
-#include "cli/bench_work.h"
+#include "bench/bench_work.h"
 
 #include "numerics/linear.h"
 #include "numerics/spectral.h"

@@ -1,10 +1,9 @@
 /* bench_jobs.c: `bench --suite jobs`: every case that is part of the program as a process of its own, with warm caches:
  * where the time goes that a person waits, beside what the kernels take by themselves. */
 #define _XOPEN_SOURCE 700 /* nftw */
-#include "cli/bench.h"
+#include "bench/bench.h"
 
 #include "api/embedded_files.h"
-#include "cli/cli_text.h"
 #include "io/file.h"
 #include "output/progress.h"
 #include "run/child.h"
@@ -59,18 +58,18 @@ static double kernel_seconds(const json_t *summary)
 }
 
 /* `trouble` tells why there is no result. A run that does not converge within its steps has one. */
-static bn_status run_once(const bn_cli *cli, const char *const *arguments, const char *results, job_run *out,
+static bn_status run_once(const bn_bench_wish *w, const char *const *arguments, const char *results, job_run *out,
                           char *trouble, size_t room)
 {
-    const double start = bn_seconds_now(), most = cli->options->quick ? told_after_quick : told_after;
+    const double start = bn_seconds_now(), most = w->quick ? told_after_quick : told_after;
     char path[PATH + 128];
     bn_child child;
     json_error_t error;
     *out = (job_run){ .wall = 0 };
-    BN_TRY(bn_child_start(cli->ctx, arguments, BN_CHILD_ERRORS, &child));
+    BN_TRY(bn_child_start(w->ctx, arguments, BN_CHILD_ERRORS, &child));
     while (bn_child_poll(&child, 1) > 0) {
         const double now = bn_seconds_now() - start;
-        if (*cli->stop || now > most + killed_after) {
+        if (*w->stop || now > most + killed_after) {
             bn_child_kill(&child);
         } else if (now > most && !out->told) {
             out->told = true;
@@ -79,8 +78,8 @@ static bn_status run_once(const bn_cli *cli, const char *const *arguments, const
     }
     out->wall = bn_seconds_now() - start;
     bn_child_release(&child);
-    if (*cli->stop)
-        return bn_fail(cli->ctx, BN_INTERRUPTED, "interrupted");
+    if (*w->stop)
+        return bn_fail(w->ctx, BN_INTERRUPTED, "interrupted");
     snprintf(path, sizeof path, "%s/summary.json", results);
     json_t *summary = json_load_file(path, 0, &error);
     const json_t *timings = json_object_get(summary, "timings");
@@ -106,38 +105,38 @@ static bn_status run_once(const bn_cli *cli, const char *const *arguments, const
  * Runs that were told to end are compared with as many steps. */
 static bn_status measure_job(const bn_bench_device *d, const char *name, const char *folder, json_t *rows)
 {
-    const bn_cli *cli = d->cli;
+    const bn_bench_wish *w = d->wish;
     char path[PATH + 2 * NAME], results[PATH + NAME], index[32], count[32], trouble[BN_BENCH_REASON] = "";
     const char *slash = strchr(name, '/') + 1;
     job_run first = { .wall = 0 }, again = first, timed = first;
     snprintf(path, sizeof path, "%s/%s.toml", folder, slash);
     snprintf(results, sizeof results, "%s/out", folder);
     snprintf(index, sizeof index, "%zu", bn_device_describe(d->plain)->index);
-    const char *const copy[] = { cli->program, "cases", name, "--out", folder, NULL };
-    const char *run[ARGUMENTS] = { cli->program, "run",     path,      "--device", index, "--out",
-                                   results,      "--force", "--quiet", "--steps",  "1",   NULL };
+    const char *const copy[] = { w->program, "cases", name, "--out", folder, NULL };
+    const char *run[ARGUMENTS] = { w->program, "run",     path,      "--device", index, "--out",
+                                   results,    "--force", "--quiet", "--steps",  "1",   NULL };
     enum { STEPS = 9 };
     bn_child child;
-    if (!cli->options->run.quiet)
+    if (!w->quiet)
         fprintf(stderr, "bench: %s\n", name);
-    BN_TRY(bn_child_start(cli->ctx, copy, BN_CHILD_ERRORS, &child));
+    BN_TRY(bn_child_start(w->ctx, copy, BN_CHILD_ERRORS, &child));
     while (bn_child_poll(&child, 1) > 0)
         continue;
     bn_child_release(&child);
-    BN_TRY(run_once(cli, run, results, &first, trouble, sizeof trouble));
+    BN_TRY(run_once(w, run, results, &first, trouble, sizeof trouble));
     run[STEPS] = run[STEPS + 1] = NULL;
     if (!trouble[0])
-        BN_TRY(run_once(cli, run, results, &first, trouble, sizeof trouble));
+        BN_TRY(run_once(w, run, results, &first, trouble, sizeof trouble));
     snprintf(count, sizeof count, "%llu", first.count);
     const char *const as_many[] = { "--steps", count, NULL };
     size_t end = STEPS;
     for (size_t i = 0; first.told && as_many[i]; i++)
         run[end++] = as_many[i];
     if (!trouble[0])
-        BN_TRY(run_once(cli, run, results, &again, trouble, sizeof trouble));
+        BN_TRY(run_once(w, run, results, &again, trouble, sizeof trouble));
     run[end++] = "--profile";
     if (!trouble[0])
-        BN_TRY(run_once(cli, run, results, &timed, trouble, sizeof trouble));
+        BN_TRY(run_once(w, run, results, &timed, trouble, sizeof trouble));
     json_t *row = json_pack("{s:s#, s:s, s:o}", "solver", name, (int)(slash - 1 - name), "what", slash, "trouble",
                             trouble[0] ? bn_json_text(trouble) : json_null());
     const job_run *best = !trouble[0] && again.wall < first.wall ? &again : &first;
@@ -150,7 +149,7 @@ static bn_status measure_job(const bn_bench_device *d, const char *name, const c
                                           bn_json_real(best->steps), "output", bn_json_real(best->output), "waits",
                                           bn_json_real(best->waits), "kernels", bn_json_real(timed.kernels), "ratio",
                                           bn_json_real(best->wall / timed.kernels));
-    return bn_bench_add_row(cli->ctx, rows, row, more);
+    return bn_bench_add_row(w->ctx, rows, row, more);
 }
 
 bn_status bn_bench_jobs(const bn_bench_device *d, json_t **out)
@@ -161,7 +160,7 @@ bn_status bn_bench_jobs(const bn_bench_device *d, json_t **out)
     bn_status st = BN_OK;
     json_t *rows = json_array();
     *out = NULL;
-    BN_TRY(bn_bench_temporary(d->cli->ctx, folder));
+    BN_TRY(bn_bench_temporary(d->wish->ctx, folder));
     for (const bn_embedded *f = bn_embedded_files; f->name; f++) {
         char name[NAME], solver[NAME];
         const size_t bytes = strlen(f->name);
@@ -169,7 +168,7 @@ bn_status bn_bench_jobs(const bn_bench_device *d, json_t **out)
             continue;
         snprintf(name, sizeof name, "%.*s", (int)(bytes - 5 - skip), f->name + skip);
         snprintf(solver, sizeof solver, "%.*s", (int)strcspn(name, "/"), name);
-        if (bn_bench_wanted(d->cli->options, solver))
+        if (bn_bench_wanted(d->wish, solver))
             BN_GO(measure_job(d, name, folder, rows));
     }
     *out = json_incref(rows);

@@ -3,7 +3,7 @@
 #ifndef BN_BENCH_SUITES_H
 #define BN_BENCH_SUITES_H
 
-#include "cli/bench.h"
+#include "bench/bench.h"
 #include "io/csv_read.h"
 
 typedef struct bn_suite bn_suite;

@@ -5,10 +5,10 @@
 #include "api/launch.h"
 #include "api/limits.h"
 #include "case/string_buffer.h"
-#include "cli/commands.h"
+#include "output/json_text.h"
 
 #include "binnacle/binnacle.h"
-#include <jansson.h>
+#include <signal.h>
 
 enum {
     BN_BENCH_SIZES = 4, /* of a kind of work in the usual table */
@@ -104,9 +104,20 @@ typedef struct bn_bench_tested {
     } rows[BN_BENCH_TESTED];
 } bn_bench_tested;
 
+/* What the command line asks for. */
+typedef struct bn_bench_wish {
+    bn_context *ctx;
+    const char *program;               /* path of this binary, for child processes */
+    const volatile sig_atomic_t *stop; /* non-zero: end soon */
+    const char *device, *out;          /* a selector; the folder for files, NULL: none */
+    const char *const *solvers;        /* only these; none: all */
+    size_t solver_count;
+    bool quiet, quick, smallest; /* smallest: suites take seconds */
+} bn_bench_wish;
+
 /* A device with what is needed to measure on it. */
 typedef struct bn_bench_device {
-    const bn_cli *cli;
+    const bn_bench_wish *wish;
     bn_device *plain, *profiling;
     bn_device_limits limits;
     bn_bench_tested *tested;
@@ -156,9 +167,9 @@ void bn_bench_tell(const bn_bench_device *, const bn_bench_job *);
 
 /* A document that `bench` wrote; release it with json_decref. */
 BN_CHECKED bn_status bn_bench_read(bn_context *, const char *path, json_t **out);
-/* What became slower or faster than in the old document, and what the noise of both leaves open: a table, or with
- * --json a list "compare" in the document, which then is not printed yet. */
-BN_CHECKED bn_status bn_bench_compare(const bn_cli *, json_t *now, const json_t *old);
+/* What became slower or faster than in the old document, read from `path`, and what the noise of both leaves open: a
+ * list "compare" in the new one, which is printed as a table, too, if `print`. */
+BN_CHECKED bn_status bn_bench_compare(bn_context *, json_t *now, const json_t *old, const char *path, bool print);
 
 /* A published study by the name that --suite gives, on one device: its figures beside ours, as the schema's "suite". */
 BN_CHECKED bn_status bn_bench_suite(const bn_bench_device *, const char *name, json_t **out);
@@ -171,8 +182,8 @@ BN_CHECKED bn_status bn_bench_scaling_print(bn_context *, const json_t *);
 /* Every case that is part of the program as a process of its own: "jobs". */
 BN_CHECKED bn_status bn_bench_jobs(const bn_bench_device *, json_t **out);
 BN_CHECKED bn_status bn_bench_jobs_print(bn_context *, const json_t *);
-/* Whether the command line names the solver, or none. */
-bool bn_bench_wanted(const bn_options *, const char *solver);
+/* Whether the solver is among those that are asked for. */
+bool bn_bench_wanted(const bn_bench_wish *, const char *solver);
 
 /* For runs in processes of their own: a folder, and its removal with all in it. */
 BN_CHECKED bn_status bn_bench_temporary(bn_context *, char folder[BN_BENCH_PATH]);

@@ -1,7 +1,7 @@
 /* bench_table.c: rows of a document as a table for people. */
-#include "cli/bench.h"
+#include "bench/bench.h"
 
-#include "cli/cli_text.h"
+#include "output/text_table.h"
 #include "output/html.h"
 
 #include <math.h>
@@ -185,7 +185,15 @@ bn_status bn_bench_add_row(bn_context *ctx, json_t *rows, json_t *row, json_t *m
 
 void bn_bench_tell(const bn_bench_device *d, const bn_bench_job *job)
 {
-    if (!d->cli->options->run.quiet)
+    if (!d->wish->quiet)
         fprintf(stderr, "bench: %s, %s, %s, %u\n", job->of->solver, job->of->what, job->twice ? "double" : "single",
                 job->n);
+}
+
+bool bn_bench_wanted(const bn_bench_wish *w, const char *solver)
+{
+    for (size_t i = 0; i < w->solver_count; i++)
+        if (strcmp(w->solvers[i], solver) == 0)
+            return true;
+    return w->solver_count == 0;
 }

@@ -1,5 +1,5 @@
 /* bench_work.c: a benchmark's case as a simulation or a linear system, stepped and waited for. */
-#include "cli/bench_work.h"
+#include "bench/bench_work.h"
 
 #include "sim/sim_parts.h"
 #include "sim/solver.h"
@@ -20,7 +20,7 @@ static bn_status parse(bn_context *ctx, const bn_bench_job *job, bn_case **c)
 bn_status bn_bench_check(const bn_bench_device *d, const bn_bench_job *job)
 {
     bn_case *c = NULL;
-    const bn_status st = job->of->linear ? BN_OK : parse(d->cli->ctx, job, &c);
+    const bn_status st = job->of->linear ? BN_OK : parse(d->wish->ctx, job, &c);
     bn_case_destroy(&c);
     return st;
 }

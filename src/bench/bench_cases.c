@@ -1,6 +1,6 @@
 /* bench_cases.c: the standard cases of `binnacle bench`, as texts: they need no files. What the floors count stands in
  * docs/bench.md. */
-#include "cli/bench.h"
+#include "bench/bench.h"
 
 #include <math.h>
 #include <stdio.h>

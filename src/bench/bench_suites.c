@@ -1,6 +1,6 @@
 /* bench_suites.c: published studies, their figures beside ours. The published ones are embedded in the program
  * (data/published/); a figure that one side does not have is left empty. */
-#include "cli/bench_suites.h"
+#include "bench/bench_suites.h"
 
 #include "io/file.h"
 
@@ -84,18 +84,18 @@ static bn_status run_table(const bn_suite *s, json_t *tables, json_t *all)
         json_object_set_new(json_array_get(s->rows, r), "table", json_string(s->table->id));
     return entry && json_array_append_new(tables, entry) == 0 && json_array_extend(all, s->rows) == 0
                ? BN_OK
-               : bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for the suite");
+               : bn_fail(s->d->wish->ctx, BN_MEMORY, "no memory for the suite");
 }
 
 /* The folder for the files of a device, as bench.json's; NULL: there is none. */
 static bn_status make_folder(const bn_bench_device *d, char path[BN_BENCH_PATH], const char **out)
 {
-    const char *folder = d->cli->options->run.out;
+    const char *folder = d->wish->out;
     *out = folder ? path : NULL;
     if (!folder)
         return BN_OK;
     snprintf(path, BN_BENCH_PATH, d->ordinal > 0 ? "%s/device-%zu" : "%s", folder, d->ordinal);
-    return bn_directory_create(d->cli->ctx, path);
+    return bn_directory_create(d->wish->ctx, path);
 }
 
 bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **out)
@@ -103,13 +103,11 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
     size_t i = 0;
     while (i + 1 < SUITES && strcmp(suites[i].name, name) != 0 && strcmp(suites[i].alias, name) != 0)
         i++;
-    const bn_options *o = d->cli->options;
     char why[BN_SUITE_WHY] = "", path[BN_BENCH_PATH];
     bool measured = false, failed = false;
     bn_bench_device shorter = *d;
-    shorter.budget = o->quick && o->sizes
-                         ? 0.02
-                         : fmin(d->budget, bn_device_describe(d->plain)->cpu ? 0.5 : 0.2); /* many rows */
+    shorter.budget = d->wish->smallest ? 0.02
+                                       : fmin(d->budget, bn_device_describe(d->plain)->cpu ? 0.5 : 0.2); /* many rows */
     json_t *all = json_array(), *tables = json_array();
     bn_suite s = { .d = &shorter,
                    .rows = json_array(),
@@ -118,11 +116,11 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
                    .why = why,
                    .measured = &measured,
                    .failed = &failed,
-                   .level = !o->quick  ? BN_SUITE_WHOLE
-                            : o->sizes ? BN_SUITE_SMALLEST
-                                       : BN_SUITE_QUICK,
+                   .level = d->wish->smallest ? BN_SUITE_SMALLEST
+                            : d->wish->quick  ? BN_SUITE_QUICK
+                                              : BN_SUITE_WHOLE,
                    .gpu = !bn_device_describe(d->plain)->cpu,
-                   .quick = o->quick };
+                   .quick = d->wish->quick };
     bn_status st = check_cases(s, suites[i].tables);
     if (st == BN_OK)
         st = make_folder(d, path, &s.folder);
@@ -132,7 +130,7 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
         st = bn_paper_page(&(bn_suite){ .d = d, .folder = s.folder, .table = suites[i].tables }, suites[i].source,
                            tables);
     if (st == BN_OK && !measured)
-        st = bn_fail(d->cli->ctx, BN_DEVICE, "nothing could be measured: %s", why[0] ? why : "the study has no cases");
+        st = bn_fail(d->wish->ctx, BN_DEVICE, "nothing could be measured: %s", why[0] ? why : "the study has no cases");
     *out = st == BN_OK ? json_pack("{s:s, s:s, s:O}", "name", suites[i].name, "source", suites[i].source, "rows", all)
                        : NULL;
     json_decref(s.rows);
@@ -140,7 +138,7 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
     json_decref(s.kept);
     json_decref(tables);
     json_decref(all);
-    return st == BN_OK && !*out ? bn_fail(d->cli->ctx, BN_MEMORY, "no memory for the suite") : st;
+    return st == BN_OK && !*out ? bn_fail(d->wish->ctx, BN_MEMORY, "no memory for the suite") : st;
 }
 
 bn_status bn_bench_suite_print(bn_context *ctx, const json_t *suite)

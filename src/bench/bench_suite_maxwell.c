@@ -1,6 +1,6 @@
 /* bench_suite_maxwell.c: the published study 001: light in thin films: work-groups on coefficients in cells, arrays
  * of structures and structures of arrays. */
-#include "cli/bench_suites.h"
+#include "bench/bench_suites.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef BN_BENCH_WORK_H
 #define BN_BENCH_WORK_H
 
-#include "cli/bench.h"
+#include "bench/bench.h"
 
 typedef struct bn_bench_system bn_bench_system;
 

@@ -1,8 +1,7 @@
 /* bench_suite_flow.c: the published study 004: flow: products of conjugate gradients, whole time steps, cavities and
  * channels. */
-#include "cli/bench_suites.h"
+#include "bench/bench_suites.h"
 
-#include "cli/cli_text.h"
 #include "studies/cg_products.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* bench_scaling.c: `bench --suite scaling`: the first one, two, four ... devices of --device together: weak scaling
  * (the grid, or the number of photons, grows with the devices) and strong scaling (it does not). */
-#include "cli/bench.h"
+#include "bench/bench.h"
 
 #include "output/json_text.h"
 
@@ -21,7 +21,7 @@ static void list_devices(const size_t *indices, size_t count, char text[512])
 static bn_status measure_one(const bn_bench_device *d, const bn_bench_case *c, const char *selector, size_t count,
                              bool weak, double *one, json_t *rows)
 {
-    bn_context *ctx = d->cli->ctx;
+    bn_context *ctx = d->wish->ctx;
     const bool gpu = !bn_device_describe(d->plain)->cpu;
     char trouble[BN_BENCH_REASON] = "";
     bn_bench_device all = *d;
@@ -56,11 +56,11 @@ bn_status bn_bench_scaling(const bn_bench_device *d, json_t **out)
     char selector[512];
     bn_status st = BN_OK;
     *out = NULL;
-    BN_TRY(bn_device_select(d->cli->ctx, d->cli->options->run.device, indices, DEVICES_MAX, &count, NULL));
+    BN_TRY(bn_device_select(d->wish->ctx, d->wish->device, indices, DEVICES_MAX, &count, NULL));
     json_t *rows = json_array();
     for (const bn_bench_case *c = bn_bench_scaled; c->solver; c++) {
         double one = (double)NAN;
-        if (!bn_bench_wanted(d->cli->options, c->solver))
+        if (!bn_bench_wanted(d->wish, c->solver))
             continue;
         for (int weak = 1; weak >= 0; weak--)
             for (size_t n = weak ? 1 : 2; n <= count; n *= 2) {

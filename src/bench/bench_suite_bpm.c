@@ -1,6 +1,6 @@
 /* bench_suite_bpm.c: the published study 003: beams: a step along z over N, elimination against the iteration of
  * the study, on the device and on one core. */
-#include "cli/bench_suites.h"
+#include "bench/bench_suites.h"
 
 #include "output/progress.h"
 #include "studies/bpm_serial.h"
@@ -60,7 +60,7 @@ static double serial(const bn_suite *s, unsigned n, bn_status *st)
     if (*st != BN_OK || s->checks)
         return (double)NAN;
     if (!bpm_serial_create(n, &b)) {
-        *st = bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for %u points", n);
+        *st = bn_fail(s->d->wish->ctx, BN_MEMORY, "no memory for %u points", n);
         return (double)NAN;
     }
     const long long count = 30000000 / n / (s->level == BN_SUITE_SMALLEST ? 10 : 1);

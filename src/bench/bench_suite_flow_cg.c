@@ -1,6 +1,6 @@
 /* bench_suite_flow_cg.c: the published study 004: conjugate gradients on its three matrices, on the device and on one
  * core. */
-#include "cli/bench_suites.h"
+#include "bench/bench_suites.h"
 
 #include "numerics/linear.h"
 #include "output/progress.h"
@@ -148,9 +148,9 @@ static bn_status add_system(const bn_suite *s, unsigned n, bool twice, int which
     } else if (twice && !bn_device_describe(s->d->plain)->fp64) {
         snprintf(s->why, BN_SUITE_WHY, "needs double precision");
     } else {
-        if (!s->d->cli->options->run.quiet)
+        if (!s->d->wish->quiet)
             fprintf(stderr, "bench: CG, %s, %s, %u\n", systems[which].name, precision, n);
-        bn_context *ctx = s->d->cli->ctx;
+        bn_context *ctx = s->d->wish->ctx;
         bn_status st = prepare(ctx, n, twice, systems[which].c, &p);
         if (st == BN_OK)
             st = solve_serial(ctx, &p, &serial);
@@ -164,7 +164,7 @@ static bn_status add_system(const bn_suite *s, unsigned n, bool twice, int which
             bn_error_clear(ctx);
             *s->failed = true;
         }
-        if (*s->d->cli->stop)
+        if (*s->d->wish->stop)
             return bn_fail(ctx, BN_INTERRUPTED, "interrupted");
     }
     const double points = (double)(n - 2) * (n - 2), work = 1e-9 * (20 * ours.iterations + 14) * points;

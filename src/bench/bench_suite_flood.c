@@ -1,8 +1,7 @@
 /* bench_suite_flood.c: the study of shallow water on hexagons: layouts, precision, size of the scenario, simulated
  * time. */
-#include "cli/bench_suites.h"
+#include "bench/bench_suites.h"
 
-#include "cli/cli_text.h"
 #include "io/cells.h"
 #include "io/file.h"
 
@@ -107,7 +106,7 @@ static bn_status write_cells(const bn_suite *s, const char *path, unsigned n, bo
     if (!row || !cell) {
         free(row);
         free(cell);
-        return bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for %zu cells", cells);
+        return bn_fail(s->d->wish->ctx, BN_MEMORY, "no memory for %zu cells", cells);
     }
     for (size_t k = 0; k < cells; k++)
         cell[k] = k;
@@ -131,8 +130,8 @@ static bn_status write_cells(const bn_suite *s, const char *path, unsigned n, bo
     }
     free(row);
     free(cell);
-    const bn_status st = b.failed ? bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for %zu cells", cells)
-                                  : bn_file_write(s->d->cli->ctx, path, bn_string_text(&b), b.bytes);
+    const bn_status st = b.failed ? bn_fail(s->d->wish->ctx, BN_MEMORY, "no memory for %zu cells", cells)
+                                  : bn_file_write(s->d->wish->ctx, path, bn_string_text(&b), b.bytes);
     bn_string_clear(&b);
     return st;
 }
@@ -153,10 +152,10 @@ static bn_status neighbours(const bn_suite *s)
     bn_status st = BN_OK;
     if (s->checks)
         return BN_OK;
-    BN_TRY(bn_bench_temporary(s->d->cli->ctx, folder));
+    BN_TRY(bn_bench_temporary(s->d->wish->ctx, folder));
     snprintf(path, sizeof path, "%s/cells.csv", folder);
     if (snprintf(set, sizeof set, "grid.file=%s", path) >= (int)sizeof set)
-        st = bn_fail(s->d->cli->ctx, BN_USAGE, "the path %s is too long; set TMPDIR to a shorter one", path);
+        st = bn_fail(s->d->wish->ctx, BN_USAGE, "the path %s is too long; set TMPDIR to a shorter one", path);
     for (size_t i = 0; st == BN_OK && i < sizeof ways / sizeof *ways; i++) {
         double seconds = (double)NAN;
         if (ways[i].file)

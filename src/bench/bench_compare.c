@@ -1,7 +1,6 @@
 /* bench_compare.c: two documents of `bench`, row by row. */
-#include "cli/bench.h"
+#include "bench/bench.h"
 
-#include "cli/cli_text.h"
 #include "io/file.h"
 
 #include <math.h>
@@ -106,7 +105,7 @@ static bn_status print_changes(bn_context *ctx, const json_t *changes)
     return BN_OK;
 }
 
-bn_status bn_bench_compare(const bn_cli *cli, json_t *now, const json_t *old)
+bn_status bn_bench_compare(bn_context *ctx, json_t *now, const json_t *old, const char *path, bool print)
 {
     const json_t *devices = json_object_get(now, "devices");
     json_t *changes = json_array();
@@ -121,9 +120,9 @@ bn_status bn_bench_compare(const bn_cli *cli, json_t *now, const json_t *old)
         }
     }
     if (json_array_size(changes) == 0)
-        bn_log(cli->ctx, BN_LOG_WARNING, "%s has no row of the same device, case and size", cli->options->compare);
-    bn_status st = cli->options->run.json ? BN_OK : print_changes(cli->ctx, changes);
+        bn_log(ctx, BN_LOG_WARNING, "%s has no row of the same device, case and size", path);
+    bn_status st = print ? print_changes(ctx, changes) : BN_OK;
     if (json_object_set_new(now, "compare", changes) != 0 && st == BN_OK)
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the comparison");
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the comparison");
     return st;
 }

@@ -1,8 +1,7 @@
 /* bench_paper.c: what a published study leaves in a folder: of each table and figure a CSV file, a chart, and a
  * document that says it is finished; and the page that shows all of them. */
-#include "cli/bench_suites.h"
+#include "bench/bench_suites.h"
 
-#include "cli/cli_text.h"
 #include "io/file.h"
 #include "output/html.h"
 #include "output/json_text.h"
@@ -25,8 +24,8 @@ static bn_status write_text(const bn_suite *s, const char *ending, bn_string *b)
     char path[BN_BENCH_PATH + 128];
     const char *text = bn_string_text(b);
     snprintf(path, sizeof path, "%s/%s", s->folder, ending);
-    const bn_status st = b->failed ? bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for %s", path)
-                                   : bn_file_write(s->d->cli->ctx, path, text, strlen(text));
+    const bn_status st = b->failed ? bn_fail(s->d->wish->ctx, BN_MEMORY, "no memory for %s", path)
+                                   : bn_file_write(s->d->wish->ctx, path, text, strlen(text));
     bn_string_clear(b);
     return st;
 }
@@ -53,7 +52,7 @@ bn_status bn_paper_find(const bn_suite *s, bool *found)
         *s->measured = true;
     json_decref(document);
     json_decref(key);
-    return added ? BN_OK : bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for %s", path);
+    return added ? BN_OK : bn_fail(s->d->wish->ctx, BN_MEMORY, "no memory for %s", path);
 }
 
 static void add_quoted(bn_string *b, const char *text)
@@ -129,7 +128,7 @@ static bn_status draw(const bn_suite *s)
     if (named == 0)
         return BN_OK;
     if (!numbers)
-        return bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for a chart");
+        return bn_fail(s->d->wish->ctx, BN_MEMORY, "no memory for a chart");
     for (size_t i = 0; i < named; i++)
         for (int side = 0; side < 2 && count < LINES; side++) {
             double *x = numbers + used, *y = x + rows;
@@ -143,7 +142,7 @@ static bn_status draw(const bn_suite *s)
         }
     snprintf(path, sizeof path, "%s/%s.png", s->folder, s->table->id);
     if (count > 0)
-        st = bn_chart_write(s->d->cli->ctx, path,
+        st = bn_chart_write(s->d->wish->ctx, path,
                             &(bn_chart){ .title = s->table->title,
                                          .x_label = s->table->x_label,
                                          .y_label = s->table->y_label,
@@ -165,7 +164,7 @@ bn_status bn_paper_write(const bn_suite *s)
         return BN_OK; /* the next command tries again */
     json_t *document = json_pack("{s:o, s:O, s:O}", "key", key_of(s), "rows", s->rows, "pictures", s->pictures);
     snprintf(path, sizeof path, "%s/%s.json", s->folder, s->table->id);
-    const bn_status st = bn_json_write(s->d->cli->ctx, path, document, JSON_INDENT(1));
+    const bn_status st = bn_json_write(s->d->wish->ctx, path, document, JSON_INDENT(1));
     json_decref(document);
     return st;
 }

@@ -1,7 +1,5 @@
 /* bench_suite_xray_speed.c: the study of X-rays: timelines, single against double precision, several devices, sizes. */
-#include "cli/bench_suites.h"
-
-#include "cli/cli_text.h"
+#include "bench/bench_suites.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +71,7 @@ static bn_status add_timeline(const bn_suite *s, const bn_suite_run *r, const ch
     json_t **events = malloc((most + 1) * sizeof *events);
     size_t count = 0;
     double tracing = 0, moving = 0, total = 0;
-    bn_status st = events ? BN_OK : bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for a timeline");
+    bn_status st = events ? BN_OK : bn_fail(s->d->wish->ctx, BN_MEMORY, "no memory for a timeline");
     for (size_t i = 0; st == BN_OK && i < most; i++) {
         json_t *e = json_array_get(all, i);
         const char *name = json_string_value(json_object_get(e, "name"));
@@ -205,7 +203,7 @@ bn_status bn_suite_xray_figure_6_16(const bn_suite *s)
                   { "strong, 67 M photons, double", 67e6, 100 * 2 * 9 / 64.0, false, true } };
     size_t indices[DEVICES_MAX] = { bn_device_describe(s->d->plain)->index }, count = 1;
     if (!s->checks)
-        BN_TRY(bn_device_select(s->d->cli->ctx, s->d->cli->options->run.device, indices, DEVICES_MAX, &count, NULL));
+        BN_TRY(bn_device_select(s->d->wish->ctx, s->d->wish->device, indices, DEVICES_MAX, &count, NULL));
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         double one = (double)NAN;
         const bool possible = !lines[i].twice || bn_device_describe(s->d->plain)->fp64;

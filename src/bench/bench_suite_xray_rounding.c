@@ -1,6 +1,6 @@
 /* bench_suite_xray_rounding.c: chapter 5 of the study of X-rays: errors of phases and lengths by rounding, on the host,
  * beside the paths in integers of 2^-12 wavelengths that the solver's photons have. */
-#include "cli/bench_suites.h"
+#include "bench/bench_suites.h"
 
 #include <math.h>
 #include <string.h>
