@@ -1,6 +1,5 @@
 /* device_limits.c: what a device can do at most besides copying: arithmetic, local memory, atomics, launches,
  * transfers. Measured once per device and driver and kept in the cache, with the date. */
-#include "device/binary_cache.h"
 #include "api/limits.h"
 #include "device/device_list.h"
 #include "device/device_thread.h"
@@ -11,9 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { GROUP = 64, CHAINS = 8, ROUNDS = 512, PLACES = 1 << 16, LAUNCHES = 200, TRANSFER_BYTES = 32 << 20 };
+enum { GROUP = 64, CHAINS = 8, ROUNDS = 512, LAUNCHES = 200, TRANSFER_BYTES = 32 << 20 };
 static const char doing[] = "measuring the device";
 
 /* Arithmetic: chains of multiply-adds that don't wait for each other, over vectors as wide as a CPU's registers (WIDE)

@@ -3,7 +3,6 @@
 #include "device/device_list.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

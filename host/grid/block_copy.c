@@ -2,8 +2,6 @@
  */
 #include "grid/block_copy.h"
 
-#include "device/device_thread.h"
-
 #include "grid/enqueue.h"
 
 /* A block of cells of a box; may reach into the halo. */

@@ -3,7 +3,6 @@
 
 #include "grid/queues.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>

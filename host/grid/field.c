@@ -9,7 +9,6 @@
 #include "grid/queues.h"
 #include "grid/transfer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "grid/build.h"
 #include "grid/queues.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

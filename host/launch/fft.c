@@ -5,7 +5,6 @@
 
 #include "device/bandwidth.h"
 #include "device/device_thread.h"
-#include "api/embedded_files.h"
 #include "grid/block_copy.h"
 #include "grid/enqueue.h"
 #include "grid/field.h"

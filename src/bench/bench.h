@@ -11,7 +11,6 @@
 #include <signal.h>
 
 enum {
-    BN_BENCH_SIZES = 4, /* of a kind of work in the usual table */
     BN_BENCH_SIZES_MOST = 8,
     BN_BENCH_SETS = 6,
     BN_BENCH_SET = 96,

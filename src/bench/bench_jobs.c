@@ -4,8 +4,6 @@
 #include "bench/bench.h"
 
 #include "api/embedded_files.h"
-#include "io/file.h"
-#include "output/progress.h"
 #include "run/child.h"
 
 #include <errno.h>
@@ -15,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { ARGUMENTS = 16, PATH = BN_BENCH_PATH, NAME = 64 };
 

@@ -2,12 +2,10 @@
  * the study, on the device and on one core. */
 #include "bench/bench_suites.h"
 
-#include "output/progress.h"
 #include "studies/bpm_serial.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const double pi = 3.14159265358979323846;
 enum { SIZES = 6 };

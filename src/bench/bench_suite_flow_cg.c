@@ -3,7 +3,6 @@
 #include "bench/bench_suites.h"
 
 #include "numerics/linear.h"
-#include "output/progress.h"
 #include "studies/cg_serial.h"
 
 #include <math.h>

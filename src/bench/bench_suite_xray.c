@@ -37,7 +37,7 @@ static const char *fewer(const bn_suite *s)
 {
     return s->level == BN_SUITE_SMALLEST ? ", a thousandth of the photons" : "";
 }
-enum { PRODUCTS = 64, TABLE = 64 };
+enum { PRODUCTS = 64 };
 
 typedef struct sample {
     double product, error, expected;

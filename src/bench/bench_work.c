@@ -2,7 +2,6 @@
 #include "bench/bench_work.h"
 
 #include "sim/sim_parts.h"
-#include "sim/solver.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* every_key.c: a commented case with every key, made from a solver's schema. */
 #include "case_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {

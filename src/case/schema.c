@@ -1,6 +1,5 @@
 /* schema.c: keys as a list in the order of `binnacle new --all`, and what they allow in words. */
 #include "case_parts.h"
-#include "suggest.h"
 
 #include <assert.h>
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "io/file.h"
 #include "output/html.h"
 #include "output/progress.h"
-#include "sim/sim_parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "cli/cli_text.h"
 #include "io/file.h"
 #include "run/child.h"
-#include "sim/solver.h"
 
 #include <ctype.h>
 #include <dirent.h>

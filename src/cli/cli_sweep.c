@@ -11,12 +11,10 @@
 #include "run/child.h"
 #include "sim/solver.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { AT_ONCE = 64, FILE_MOST = 1 << 26 };
 

@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "io/file.h"
 #include "output/output_dir.h"
-#include "output/progress.h"
 #include "sim/tuning.h"
 
 #include <math.h>

@@ -2,8 +2,6 @@
  * compared with the reference, and whole steps are timed, in turns with the case as it is. */
 #include "cli/cli_tune.h"
 
-#include "output/progress.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

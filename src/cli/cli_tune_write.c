@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Rows of a kernel in the printed table: every shape would be too much where hundreds were tried. */
 enum { BEST_SHOWN = 6, FEW_STEPS = 5 };

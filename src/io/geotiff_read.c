@@ -5,13 +5,11 @@
 #include "io/decimal.h"
 #include "io/tiff_parts.h"
 
-#include <errno.h>
 #include <expat.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What a tag that libtiff itself does not know holds, `count` of that type; NULL: there is none, or of another type. */
 static const void *tag_of(TIFF *t, uint32_t tag, TIFFDataType type, uint32_t *count)

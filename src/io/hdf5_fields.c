@@ -4,7 +4,6 @@
 #include "io/hdf5_parts.h"
 #include "io/volume.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

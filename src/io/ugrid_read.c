@@ -3,7 +3,6 @@
 #include "io/netcdf_file.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "io/vtk_grid.h"
 
 #include "io/base64.h"
-#include "io/decimal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool is_complex(const bn_field_desc *d) { return d->type == BN_T_REAL2; }
 

@@ -8,7 +8,6 @@
 #include "io/ugrid.h"
 #include "sim/sim_parts.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

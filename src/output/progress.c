@@ -2,7 +2,6 @@
  * thread goes on with them within steps that take long, from a copy of the last figures. */
 #include "output/progress.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* text_table.c: tables, and sizes and times for people. */
 #include "output/text_table.h"
 
-#include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -7,8 +7,6 @@
 #include "io/file.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *separator(size_t *written) { return (*written)++ > 0 ? ",\n" : ""; }
 

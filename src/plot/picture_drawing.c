@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { KEY_SIZE = 14, KEY_SAMPLE = 34, KEY_GAP = 18, GAUGE_RADIUS = 9, ROOM = 1000 }; /* pixels */
+enum { KEY_SIZE = 14, KEY_SAMPLE = 34, GAUGE_RADIUS = 9, ROOM = 1000 }; /* pixels */
 static const double half_turn = 3.14159265358979323846;
 
 /* How lines of a plan look; no two by their colours alone. */

@@ -7,7 +7,6 @@
 
 #include "api/embedded_files.h"
 #include "io/file.h"
-#include "output/progress.h"
 #include "run/compile_aside.h"
 #include "sim/solver_table.h"
 

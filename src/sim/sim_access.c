@@ -3,7 +3,6 @@
 #include "sim/sim_struct.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
