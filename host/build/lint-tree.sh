@@ -50,7 +50,7 @@ EOF
 
 report 'these rooms know no library but C'\''s own (formats: src/io, units and TOML: src/case, OpenCL: host)' <<EOF
 $(find src/numerics src/solvers src/studies -name '*.[ch]' ! -name parallel_rows.c -exec grep -Hn '#include <' {} + |
-    grep -Ev '<(assert|complex|ctype|errno|float|inttypes|limits|math|stdarg|std(bool|def|int|io|lib)|string|tgmath)\.h>')
+    grep -Ev '<(assert|complex|ctype|errno|float|inttypes|limits|math|stdarg|std(atomic|bool|def|int|io|lib)|string|tgmath)\.h>')
 EOF
 
 report 'functions that the house does without' <<EOF
