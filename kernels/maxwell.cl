@@ -46,6 +46,17 @@ static inline vector load_vector(global const real2 *f, index_t at)
     return v;
 }
 
+/* What `edge` says of the three edges of a cell. */
+typedef struct edges {
+    edge_t x, y, z;
+} edges;
+
+static inline edges load_edges(global const edge_t *edge, index_t at)
+{
+    const edges e = { edge[at], edge[at + PLANE], edge[at + 2 * PLANE] };
+    return e;
+}
+
 #define STORE_VECTOR(f, at, value)      \
     f[at] = (value).x;                  \
     f[(at) + PLANE] = (value).y;        \
@@ -153,8 +164,8 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 #define SOURCE_E_PARAMETERS , global const real2 *restrict contrast WAVE_PARAMETERS
 #define SOURCE_E , contrast, wave, wave_x, wave_y
 #define ADD_RADIATION(e, class_x, class_y, class_z)                                                            \
-    e.x = e.x + wave_x * times(coefficients[2 * class_x + 1], times(contrast[edge[at]], wave[z]));                     \
-    e.y = e.y + wave_y * times(coefficients[2 * class_y + 1], times(contrast[edge[at + PLANE]], wave[z]));
+    e.x = e.x + wave_x * times(coefficients[2 * class_x + 1], times(contrast[edge.x], wave[z]));                       \
+    e.y = e.y + wave_y * times(coefficients[2 * class_y + 1], times(contrast[edge.y], wave[z]));
 #define ADD_WAVE(e, z)                  \
     e.x = e.x + wave_x * wave[z];       \
     e.y = e.y + wave_y * wave[z];
@@ -254,12 +265,12 @@ static inline vector update_H(global const real2 *E, global const real2 *H, glob
 }
 
 /* E of a cell after the next half step (2), from H of the cell and of its neighbours to the west, south and below. */
-static inline vector update_E(vector e, global const edge_t *edge, global const real2 *part,
+static inline vector update_E(vector e, edges edge, global const real2 *part,
                               global const real2 *coefficients, index_t at, int x, int y, int z, vector h, vector west,
                               vector south, vector below, vector *parts SOURCE_E_PARAMETERS)
 {
     const int3 d = depths(OF_E, x, y, z);
-    const int class_x = ROW_OF(edge[at]), class_y = ROW_OF(edge[at + PLANE]), class_z = ROW_OF(edge[at + 2 * PLANE]);
+    const int class_x = ROW_OF(edge.x), class_y = ROW_OF(edge.y), class_z = ROW_OF(edge.z);
     real2 dz_hx = h.x - below.x, dz_hy = h.y - below.y;
     ADD_INCIDENT(dz_hx, dz_hy)
     vector new;
@@ -312,7 +323,8 @@ static inline void step_cell_E(global const real2 *H, global const edge_t *edge,
     below.x = z == 0 ? NOTHING : H[at - SLICE];
     below.y = z == 0 ? NOTHING : H[at - SLICE + PLANE];
     *old = load_vector(E, at);
-    *next = update_E(*old, edge, part, coefficients, at, x, y, z, h, west, south, below, &parts SOURCE_E);
+    *next = update_E(*old, load_edges(edge, at), part, coefficients, at, x, y, z, h, west, south, below,
+                     &parts SOURCE_E);
     STORE_VECTOR(E, at, (*next))
     STORE_PARTS(part, at, parts, depths(OF_E, x, y, z))
 }
@@ -375,10 +387,38 @@ kernel void maxwell_norm(global const real2 *restrict E, global real *restrict n
 #if FUSED
 /* ------------------------------------------------------------------------------------------------ one sweep
  *
- * A work-group goes up through the layers of its tile. It computes the new H of its cells, of which the first column
- * and row belong to the neighbouring tiles; then the new E, with H of neighbours from local memory, of the layer below
- * from registers. Other tiles still read the old fields, so the new ones go to other buffers. Same arithmetic. */
-#define LEVELS (REAL_BYTES == 8 ? 1 : 2) /* layers of H in local memory: two save a barrier, where they fit */
+ * A work-group goes up through a piece of the layers. It computes the new H of its cells, of which the first row
+ * belongs to the tile to the south, and with its first work-items that of the column to the west; then the new E, with
+ * H of neighbours from local memory, of the layer below from registers. Other tiles still read the old fields, so the
+ * new ones go to other buffers. Same arithmetic. E is loaded again for each use: caches have it, and the registers that
+ * would keep it are worth a third more work-groups at a time. */
+#define LEVELS 2 /* layers of H in local memory: two save a barrier */
+
+#ifdef OFFSET_X /* the launch may be of a part of the box: pieces are equally long */
+static inline int piece_start(int piece) { return min(LAUNCH_Z + piece * TILE_LAYERS, NZ); }
+#else
+/* Twice the work in the first k layers of the box: an absorbing one takes 2.5 times as long. */
+static inline int work_below(int k)
+{
+    const int bottom = clamp(PML_BOTTOM * PML_CELLS - Z0, 0, k), top = clamp(Z0 + k - (GNZ - PML_CELLS), 0, k);
+    return 2 * k + 3 * (bottom + top);
+}
+
+/* The first layer of a piece. All pieces are as much work, so that work-groups side by side end together. */
+static inline int piece_start(int piece)
+{
+    const int work = (int)((long)work_below(NZ) * piece / (int)get_num_groups(2));
+    int low = 0, high = NZ;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (work_below(middle) < work)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+#endif
 
 kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 maxwell_fused(global const real2 *restrict E, global const real2 *restrict H, global const real2 *restrict part_E,
@@ -387,48 +427,62 @@ maxwell_fused(global const real2 *restrict E, global const real2 *restrict H, gl
               global real2 *restrict new_E, global real2 *restrict new_H, global real2 *restrict new_part_E,
               global real2 *restrict new_part_H FACE_PARAMETER FUSED_PARAMETERS)
 {
-    local real2 level_x[LEVELS][TILE_Y][TILE_X], level_y[LEVELS][TILE_Y][TILE_X], level_z[LEVELS][TILE_Y][TILE_X];
-    const int column = (int)get_local_id(0), row = (int)get_local_id(1);
-    const int i0 = (int)get_group_id(0) * (TILE_X - 1) + column - 1, j0 = (int)get_group_id(1) * (TILE_Y - 1) + row - 1;
-    /* The cell before the first one is the last one where the box wraps around, else one of the halo. */
-    const int i = NX == GNX && i0 < 0 ? NX - 1 : i0, j = NY == GNY && j0 < 0 ? NY - 1 : j0;
-    const int x = X0 + i, y = Y0 + j, inside = i0 < NX && j0 < NY, own = inside && column > 0 && row > 0;
-    const int first = (int)get_group_id(2) * TILE_LAYERS + LAUNCH_Z, end = min(first + TILE_LAYERS, NZ);
-    vector below, h, parts, e, next_e;
-    below.x = below.y = below.z = h.x = h.y = h.z = (real2)(0, 0);
-    /* E of the next layer; there is no layer below the grid that would load the first one. */
-    next_e = inside && Z0 + first == 0 ? load_vector(E, AT3(i, j, first)) : below;
+    /* Row 0 is the one to the south; y and z have the column to the west in front. */
+    local real2 level_x[LEVELS][TILE_Y][TILE_X], level_y[LEVELS][TILE_Y][TILE_X + 1],
+        level_z[LEVELS][TILE_Y][TILE_X + 1];
+    const int column = (int)get_local_id(0), row = (int)get_local_id(1), item = row * TILE_X + column;
+    const int i_first = (int)get_group_id(0) * TILE_X, j_first = (int)get_group_id(1) * (TILE_Y - 1);
+    /* The cell before the first one is the last one where the box wraps around, else one of the halo; behind a wall
+     * there is none. */
+    const int i = i_first + column, j0 = j_first + row - 1;
+    const int j = NY == GNY && j0 < 0 ? NY - 1 : j0;
+    const int x = X0 + i, y = Y0 + j, inside = i < NX && j0 < NY && (!PML_SIDES | (y >= 0)), own = inside && row > 0;
+    const int i_west = NX == GNX && i_first == 0 ? NX - 1 : i_first - 1, j_west = j_first + item, row_west = item + 1;
+    const int has_west = row_west < TILE_Y && j_west < NY && (!PML_SIDES | (X0 + i_west >= 0));
+    const int first = piece_start((int)get_group_id(2)), end = piece_start((int)get_group_id(2) + 1);
+    vector below, h, parts;
+    below.x = below.y = below.z = h.x = h.y = h.z = NOTHING;
     for (int k = first - 1; k < end; k++) {
-        const int z = Z0 + k, level = LEVELS > 1 ? k & 1 : 0;
+        const int z = Z0 + k, level = k & 1;
         const index_t at = AT3(i, j, k);
+        edges classes; /* for E, a barrier before they are needed */
+        if (own && k >= first)
+            classes = load_edges(edge, at);
+        if (has_west && k >= first) {
+            const index_t at_west = AT3(i_west, j_west, k);
+            vector parts_west;
+            const vector west = update_H(E, H, part_H, coefficients_H, at_west, i_west, j_west, X0 + i_west,
+                                         Y0 + j_west, z, load_vector(E, at_west), load_above(E, at_west, z),
+                                         &parts_west FACE FUSED_H);
+            level_y[level][row_west][0] = west.y;
+            level_z[level][row_west][0] = west.z;
+        }
         if (inside && z >= 0) {
-            const vector above = load_above(E, at, z);
-            e = k < first ? load_vector(E, at) : next_e;
-            next_e = above;
-            h = update_H(E, H, part_H, coefficients_H, at, i, j, x, y, z, e, above, &parts FACE FUSED_H);
+            h = update_H(E, H, part_H, coefficients_H, at, i, j, x, y, z, load_vector(E, at), load_above(E, at, z),
+                         &parts FACE FUSED_H);
             if (own && k >= first) {
                 STORE_VECTOR(new_H, at, h)
                 STORE_PARTS(new_part_H, at, parts, depths(OF_H, x, y, z))
             }
         }
         level_x[level][row][column] = h.x;
-        level_y[level][row][column] = h.y;
-        level_z[level][row][column] = h.z;
+        level_y[level][row][column + 1] = h.y;
+        level_z[level][row][column + 1] = h.z;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (own && k >= first) {
+            const vector e = load_vector(E, at);
             vector west, south;
             west.x = south.y = NOTHING;
-            west.y = ACROSS(x == 0, level_y[level][row][column - 1], conjugate(PHASE_X));
-            west.z = ACROSS(x == 0, level_z[level][row][column - 1], conjugate(PHASE_X));
+            west.y = ACROSS(x == 0, level_y[level][row][column], conjugate(PHASE_X));
+            west.z = ACROSS(x == 0, level_z[level][row][column], conjugate(PHASE_X));
             south.x = ACROSS(y == 0, level_x[level][row - 1][column], conjugate(PHASE_Y));
-            south.z = ACROSS(y == 0, level_z[level][row - 1][column], conjugate(PHASE_Y));
-            e = update_E(e, edge, part_E, coefficients_E, at, x, y, z, h, west, south, below, &parts FUSED_E);
-            STORE_VECTOR(new_E, at, e)
+            south.z = ACROSS(y == 0, level_z[level][row - 1][column + 1], conjugate(PHASE_Y));
+            const vector next = update_E(e, classes, part_E, coefficients_E, at, x, y, z, h, west, south, below,
+                                         &parts FUSED_E);
+            STORE_VECTOR(new_E, at, next)
             STORE_PARTS(new_part_E, at, parts, depths(OF_E, x, y, z))
         }
         below = h;
-        if (LEVELS == 1)
-            barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 #endif

@@ -13,7 +13,7 @@ typedef enum bn_range {
     BN_PER_BLOCK,    /* a work-group per block of BN_BLOCK_NX cells in BN_BLOCK_NY rows: may write bn_partials */
     BN_ONCE,         /* one work-group in all */
     BN_PER_TILE,     /* three dimensions: work-groups of BN_TILE_X x BN_TILE_Y items, tiles that overlap by their first
-                        column and row, each going up through TILE_LAYERS layers */
+                        row, each going up through a piece of the layers, TILE_LAYERS on average */
     BN_PER_PATCH,    /* two dimensions: a work-group for every patch of cells, as large as bn_kernel_patch says */
     BN_PER_ROW,      /* a work-group for every row: it may read and write all of it, with barriers between */
     BN_PER_ROWS,     /* the same for every BN_BLOCK_NY rows */
@@ -23,7 +23,7 @@ typedef enum bn_range {
     BN_PER_PARTICLE /* one per particle that a device has room for, whatever the grid: launched by bn_migration alone */
 } bn_range;
 
-enum { BN_TILE_X = 32, BN_TILE_Y = 8 };
+enum { BN_TILE_X = 64, BN_TILE_Y = 4 };
 
 /* Per cell, in reals (so right in both precisions). */
 typedef struct bn_cost {

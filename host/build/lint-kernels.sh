@@ -33,7 +33,7 @@ before()
 # What the host injects (kernels/lib/index.h), for a box of a grid cut along y; and what it puts in front.
 box='-DDIMS=2 -DNX=300 -DNY=40 -DNZ=1 -DHALO=1 -DPITCH=320 -DPLANE=13440 -DSLICE=13440 -DFIRST=336
      -DGNX=300 -DGNY=120 -DGNZ=1 -DSUM_BLOCKS_X=2 -DSUM_BLOCKS_Y=30 -DPARTIALS=60 -DTOTALS=60 -DPERIODIC_X=0 -DPERIODIC_Y=1
-     -DTILE_X=32 -DTILE_Y=8 -DTILE_LAYERS=32'
+     -DTILE_X=64 -DTILE_Y=4 -DTILE_LAYERS=32'
 single='-DREAL_BYTES=4 -DINDEX_BITS=32 -DHAS_FP64=0 -DHAS_INT64_ATOMICS=0 -DIS_CPU=0'
 double='-DREAL_BYTES=8 -DINDEX_BITS=64 -DHAS_FP64=1 -DHAS_INT64_ATOMICS=1 -DIS_CPU=1'
 # The single build is for the least device there is: no fp64, no 64-bit atomics.

@@ -177,15 +177,28 @@ static bn_status find_cuts(bn_domain *d, const bn_cutting *c)
     return weights ? cut_by_weights(d, weights) : BN_OK;
 }
 
-/* Layers that a tile goes through: few enough that there are some dozens of work-groups for every compute unit. */
+/* Layers that a tile goes through at a time: so many that the rounds in which a device does all tiles are the least
+ * work, if a compute unit has room for 1,024 work-items in single precision, for half of them in double. A piece begins
+ * with half of the layer below it. In long ones neighbours drift apart, and no longer find in caches what they share.
+ */
 static uint32_t tile_layers(const bn_domain_desc *desc)
 {
-    enum { LEAST = 32, GROUPS = 32 };
+    enum { ROOM = 1024 / (BN_TILE_X * BN_TILE_Y), LEAST = 2, MOST = 64 };
     const uint32_t *n = desc->grid.n;
-    const double tiles = ceil((double)n[0] / (BN_TILE_X - 1)) * ceil((double)n[1] / (BN_TILE_Y - 1));
+    const double tiles = ceil((double)n[0] / BN_TILE_X) * ceil((double)n[1] / (BN_TILE_Y - 1));
     const double units = desc->device ? desc->device->info.compute_units : 1;
-    const double layers = n[2] * tiles / (GROUPS * units);
-    return layers < LEAST ? LEAST : layers > n[2] ? n[2] : (uint32_t)layers;
+    const double room = (desc->precision == BN_DOUBLE ? ROOM / 2 : ROOM) * units;
+    double fewest = INFINITY;
+    uint32_t best = n[2];
+    for (uint32_t layers = LEAST; layers <= MOST && layers <= n[2]; layers++) {
+        const double pieces = ceil((double)n[2] / layers);
+        const double all = ceil(tiles * pieces / room) * (n[2] / pieces + 0.5);
+        if (all < fewest) {
+            fewest = all;
+            best = layers;
+        }
+    }
+    return best;
 }
 
 /* Which device of which rank each box lies on: the same number of boxes each, one more for some, neighbours on one

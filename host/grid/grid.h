@@ -59,7 +59,7 @@ struct bn_domain {
         size_t partials;   /* blocks of the whole grid that have a partial sum each */
         size_t totals;     /* values that a total is formed from: the partial sums, or packs of them */
     } sums;
-    uint32_t tile_layers; /* of a tile of range BN_PER_TILE */
+    uint32_t tile_layers; /* of a tile of range BN_PER_TILE, on average */
     int index_bits;
     bn_buffer *buffers;   /* all of them, for the canaries */
     bn_program *programs; /* all of them, for the profile */

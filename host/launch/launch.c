@@ -64,7 +64,7 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
         if (k->desc->range == BN_SIDE_BY_SIDE)
             items = i != 0 ? 1 : k->side_by_side * k->group[0];
         if (k->desc->range == BN_PER_TILE) {
-            const size_t own[3] = { BN_TILE_X - 1, BN_TILE_Y - 1, k->program->domain->tile_layers };
+            const size_t own[3] = { BN_TILE_X, BN_TILE_Y - 1, k->program->domain->tile_layers };
             items = (items + own[i] - 1) / own[i] * k->group[i];
         }
         if (k->desc->range == BN_PER_PATCH && i < 2)
@@ -114,7 +114,7 @@ static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *reque
     if (!blocks && !tiles && !patches && (k->desc->range != BN_PER_CELL || k->layers > 1))
         return false;
     if (tiles && (box->remote[0][0] || box->remote[0][1] || box->remote[1][0] || box->remote[1][1]))
-        return false;            /* tiles overlap along x and y */
+        return false;            /* tiles begin at the first cell along x and y */
     size_t radius[2] = { 0, 0 }; /* towards lower and higher indices */
     for (size_t r = 0; r < count; r++)
         for (int side = 0; side < 2; side++)

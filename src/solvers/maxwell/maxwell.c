@@ -24,7 +24,7 @@ static const bn_key schema[] = {
 
     { .name = "solver.sweep", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_SWEEPS), .def_text = "auto",
       .help = "H and E in a pass each, cell by cell or in loops along rows, or in one sweep along z with a second "
-              "buffer of every field; auto: rows on a CPU, on a GPU fused above 4 million cells" },
+              "buffer of every field; auto: rows on a CPU, on a GPU fused above a million cells" },
     { .name = "solver.start", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_STARTS), .def_text = "dark",
       .help = "no field, or that of the planar stack that the structure is on average" },
     { .name = "solver.accelerate", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_ACCELERATIONS),
@@ -236,7 +236,7 @@ static bn_status plan_notes(const maxwell *s, bn_plan *p)
     return BN_OK;
 }
 
-/* One sweep moves two thirds of the bytes, through a second buffer of every field; its tiles need millions of cells to
+/* One sweep moves two thirds of the bytes, through a second buffer of every field; its tiles need a million cells to
  * fill a GPU (docs/measurements.md). */
 static maxwell_sweep choose_sweep(const bn_case *c, const bn_device_info *device)
 {
@@ -246,7 +246,7 @@ static maxwell_sweep choose_sweep(const bn_case *c, const bn_device_info *device
     const maxwell_sweep chosen = (maxwell_sweep)bn_case_choice(c, "solver.sweep");
     return chosen != MAXWELL_SWEEP_AUTO ? chosen
            : !device || device->cpu     ? MAXWELL_ROWS
-           : cells > 4e6                ? MAXWELL_FUSED
+           : cells > 1e6                ? MAXWELL_FUSED
                                         : MAXWELL_TWO_PASS;
 }
 
