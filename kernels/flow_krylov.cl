@@ -1,6 +1,6 @@
 /* flow_krylov.cl: what Newton's method of `flow` does with vectors, whatever the equations: the Krylov space of GMRES,
  * the walls' share of the preconditioner, elimination in place of both, a step of the state (docs/flow.md,
- * src/solvers/flow/flow_newton.c; F and J are in flow.cl). Vector k of `basis` has
+ * src/solvers/flow/flow_newton.c; F and J are in flow_newton.cl). Vector k of `basis` has
  * PARTS components: of omega, and of T times its weight. */
 #define PARTS (1 + HEAT)
 #define VECTOR(k) ((index_t)((k)*PARTS) * PLANE)

@@ -25,7 +25,7 @@ before()
 {
     case $1 in
     */spectral.cl) echo '-include kernels/transform.cl' ;;
-    */flood_step.cl | */maxwell_anderson.cl | */maxwell_rows.cl | */xray_slabs.cl) echo "-include ${1%_*}.cl" ;;
+    */flood_step.cl | */flow_newton.cl | */maxwell_anderson.cl | */maxwell_rows.cl | */xray_slabs.cl) echo "-include ${1%_*}.cl" ;;
     */flow_step.cl) echo '-include kernels/transform.cl -include kernels/flow.cl' ;;
     esac
 }
@@ -73,7 +73,7 @@ constants_of()
     name=${1##*/}
     name=${name%.cl}
     wish=
-    case $name in flood_step | maxwell_anderson | maxwell_rows | xray_slabs | spectral_lines) name=${name%%_*} ;; esac
+    case $name in flood_step | flow_newton | maxwell_anderson | maxwell_rows | xray_slabs | spectral_lines) name=${name%%_*} ;; esac
     [ "$name" != flow_step ] || { name=flow && wish='--set solver.launches=one'; }
     for case in data/cases/"$name"/selftest*.toml data/studies/"$name"/selftest*.toml; do
         [ -z "$wish" ] || [ "${case##*/}" = selftest-step.toml ] || continue

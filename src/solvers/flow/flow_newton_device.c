@@ -1,5 +1,5 @@
 /* flow_newton_device.c: what flow_newton.c asks of a device: launches of the kernels of kernels/flow_krylov.cl, and of
- * the kernels flow_newton_... of kernels/flow.cl. */
+ * kernels/flow_newton.cl. */
 #include "flow.h"
 
 /* Work-groups for each block of products of vectors: small grids have few blocks. */

@@ -1,5 +1,5 @@
-/* flow_newton_reference.c: what flow_newton.c asks of an engine, in plain C, the specification of the kernels
- * flow_newton_... of kernels/flow.cl. Compiled for float and for double. */
+/* flow_newton_reference.c: what flow_newton.c asks of an engine, in plain C, the specification of
+ * kernels/flow_newton.cl. Compiled for float and for double. */
 #include "flow_reference.h"
 
 #include <math.h>
