@@ -42,7 +42,7 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
 
 #define FOLDED(log, odd)                                                                                       \
     {                                                                                                          \
-        log, FIRST_LEVELS(log), 0, 0, 1, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd) \
+        log, FIRST_LEVELS(log), 0, 0, 1, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd), 1, 0 \
     }
 #define LOG_MOST (STEP_LOG_X > STEP_LOG_Y ? STEP_LOG_X : STEP_LOG_Y)
 #define STEP_POINTS ((1 << LOG_MOST) + 16 * HEAT)
@@ -129,7 +129,7 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                 take_lines(&l, line, along, across, columns ? column : AT(phase == ROWS ? x.first : 0, y.first + line),
                            columns ? COEFFICIENTS_PITCH : PITCH);
                 if (phase == ROWS)
-                    weigh_lines(&l, line, x, y);
+                    weigh_lines(&l, x, y);
                 barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
                 transform(in, l, along, t, z);
                 if (phase == ROWS)
@@ -140,8 +140,8 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                     place_lines(&l, AT(line, y.first), 1, PITCH);
                 ROLLED
                 for (int k = system; k < (forward ? to : system + 1); k++) {
-                    const divisor by = DIVISOR(line, x.count, x_value, y_value);
-                    const divisor then_by = DIVISOR(line, x.count, psi_x, psi_y);
+                    const divisor by = DIVISOR(x.count, x_value, y_value);
+                    const divisor then_by = DIVISOR(x.count, psi_x, psi_y);
                     global real *out = phase == ROWS ? coefficients
                                        : forward     ? COEFFICIENTS(1 + k)
                                        : columns     ? (k ? spread_psi : spread)

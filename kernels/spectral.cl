@@ -5,10 +5,11 @@
 
 #define AXIS(dim)                                                                                               \
     ((axis){ LOG_##dim, FIRST_LEVELS(LOG_##dim), LENGTH_##dim, CHIRP_##dim, FOLD_##dim, ODD_##dim, FIRST_##dim, \
-             COUNT_##dim, TWICE_LOW_##dim, TWICE_HIGH_##dim })
-/* The end of a folded line of even symmetry stands behind the others. */
-#define POINTS_X ((1 << LOG_X) + 16 * FOLD_X * !ODD_X)
-#define POINTS_Y ((1 << LOG_Y) + 16 * FOLD_Y * !ODD_Y)
+             COUNT_##dim, TWICE_LOW_##dim, TWICE_HIGH_##dim, PAIRS_##dim, POINTS_##dim })
+/* The end of a folded line of even symmetry stands behind the others. Results at the same place of several pairs lie in
+ * different banks. */
+#define POINTS_X ((1 << LOG_X) + 16 * FOLD_X * !ODD_X + (PAIRS_X > 1 ? 16 / PAIRS_X : 0))
+#define POINTS_Y ((1 << LOG_Y) + 16 * FOLD_Y * !ODD_Y + (PAIRS_Y > 1 ? 16 / PAIRS_Y : 0))
 
 /* Along x, from the grid to transposed lines; or back, from what spectral_columns wrote to the grid, a layer of the
  * launch for each system. The second solution gets `plus` added to it. */
@@ -17,14 +18,14 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
                           global const int *restrict load, global const int *restrict pick,
                           global const real2 *restrict chirp, global const real2 *restrict spectrum, int back)
 {
-    local real2 z[POINTS_X];
+    local real2 z[PAIRS_X * POINTS_X];
     const axis x = AXIS(X), y = AXIS(Y);
     const tables t = { twiddle, load, pick, chirp, spectrum };
-    const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2);
+    const int row = 2 * PAIRS_X * (int)get_group_id(0), second = (int)get_group_id(2);
     lines l;
     take_lines(&l, row, x, y, AT(back ? 0 : FIRST_X, FIRST_Y + row), PITCH);
     if (!back)
-        weigh_lines(&l, row, x, y);
+        weigh_lines(&l, x, y);
     transform(second ? in_second : in, l, x, t, z);
     if (back)
         place_lines(&l, AT(FIRST_X, FIRST_Y + row), PITCH, 1);
@@ -43,9 +44,9 @@ kernel void spectral_columns(global real *transposed, global real *transposed_se
                              global const int *restrict load_back, global const int *restrict pick_back,
                              global const real2 *restrict chirp, global const real2 *restrict spectrum)
 {
-    local real2 z[POINTS_Y];
+    local real2 z[PAIRS_Y * POINTS_Y];
     const axis x = AXIS(X), y = AXIS(Y);
-    const int column = 2 * (int)get_group_id(0);
+    const int column = 2 * PAIRS_Y * (int)get_group_id(0);
     /* Forward, then each system back; the text of a transform stands once: compilers take seconds over each. */
     ROLLED
     for (int pass = 0; pass <= SYSTEMS; pass++) {
@@ -59,8 +60,8 @@ kernel void spectral_columns(global real *transposed, global real *transposed_se
             place_lines(&l, AT(column, FIRST_Y), 1, PITCH);
         ROLLED
         for (int system = 0; system < (back ? 1 : SYSTEMS); system++) {
-            const divisor by = DIVISOR(column, COUNT_X, eigenvalue_x, eigenvalue_y);
-            const divisor then_by = DIVISOR(column, COUNT_X, second_x, second_y);
+            const divisor by = DIVISOR(COUNT_X, eigenvalue_x, eigenvalue_y);
+            const divisor then_by = DIVISOR(COUNT_X, second_x, second_y);
             global real *first = back ? out : transposed, *second = back ? out_second : transposed_second;
             store((back ? pass == 2 : system == 1) ? second : first, l, y, t, back, back ? 0 : 1 + system, by, then_by,
                   0, 0, z);

@@ -18,7 +18,7 @@
 
 /* Index in local memory: points of every stride of the transform lie in different banks. Of two numbers that have no
  * bit in common SWIZZLE(a + b) = SWIZZLE(a) ^ SWIZZLE(b). */
-#define SWIZZLE(i) ((i) ^ ((i) >> 4 & 7) ^ (((i) >> 6 & 1) << 3))
+#define SWIZZLE(i) ((i) ^ ((i) >> 4 & 7) ^ ((i) >> 2 & 12) ^ ((i) >> 3 & 8))
 
 static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
 
@@ -71,6 +71,25 @@ ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, int period, global co
         LEVEL_2 LEVEL_1 LEVEL_0
     }
     else { LEVEL_0 LEVEL_1 LEVEL_2 } PUT(a, 0) PUT(b, 1) PUT(c, 2) PUT(d, 3) PUT(e, 4) PUT(f, 5) PUT(g, 6) PUT(h, 7)
+}
+
+/* Two levels, on four points. t: of 2^log / 4; period = log + 1. */
+ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, int period, global const real2 *twiddle)
+{
+    const int part = 1 << (top - 2), offset = t & (part - 1), at = SWIZZLE((t >> (top - 2)) << top | offset);
+    const int w = offset << (period - top), turn = 1 << (period - 2), up = 0;
+    TAKE(a, 0)
+    TAKE(b, 1)
+    TAKE(c, 2)
+    TAKE(d, 3)
+    BUTTERFLY(a, c, w)
+    BUTTERFLY(b, d, w + turn)
+    BUTTERFLY(a, b, 2 * w)
+    BUTTERFLY(c, d, 2 * w)
+    PUT(a, 0)
+    PUT(b, 1)
+    PUT(c, 2)
+    PUT(d, 3)
 }
 
 ALWAYS_INLINED void pass_all(local real2 *z, int log, int top, global const real2 *twiddle, int up)
@@ -130,14 +149,24 @@ ALWAYS_INLINED void transform_up(local real2 *z, int log, global const real2 *tw
 #define AHEAD 4
 #endif
 
-/* Two lines in global memory: value number q of the first is at first[q * stride]. The values of each are multiplied by
- * its factor, the first and the last by two where the flags say so. */
+/* Lines in global memory: value number q of line n at first[n * apart + q * stride]. Line 0 is number `number` of the
+ * `lines` that there are. Values are multiplied by two at the ends of each line and in the first and last line where
+ * the flags say so. */
 typedef struct lines {
-    index_t first, second, stride;
-    int count, has_first, has_second;
-    real factor_first, factor_second;
-    int twice_low, twice_high;
+    index_t first, apart, stride;
+    int count, number, lines;
+    int twice_low, twice_high, twice_first, twice_last;
 } lines;
+
+/* How many lines of a pair there are. */
+static inline int there(lines l, int pair) { return l.lines - l.number - 2 * pair; }
+
+/* What line n is multiplied by. */
+static inline real factor(lines l, int n)
+{
+    const int number = l.number + n;
+    return (number == 0 && l.twice_first) || (number == l.lines - 1 && l.twice_last) ? 2 : 1;
+}
 
 static inline real weight(lines l, int number)
 {
@@ -158,78 +187,140 @@ ALWAYS_INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int od
 }
 
 /* Levels of block 0, 2^top points that are still to be folded, on the points that belong together:
- * a[r] = f[r part + k] and b[r] = f[(r + 1) part - k], part = 2^top >> levels, k = 0 ... part / 2. */
+ * a[r] = f[r part + k] and b[r] = f[(r + 1) part - k], part = 2^top >> levels, k = 0 ... part / 2. No loops: compilers
+ * keep in registers what has an index that is a number in the text. */
 ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int log, int top, int levels,
                                 global const real2 *twiddle, int odd)
 {
-    const int parts = 1 << levels;
-    UNROLLED
-    for (int level = 0; level < levels; level++) {
-        const int n = parts >> level, mid = n / 2, w = k << (log - top + level), turn = 1 << (log - levels + level);
-        UNROLLED
-        for (int r = 0; r < mid; r++)
-            fold(&a[r], &b[mid - 1 - r], &a[mid + r], &b[n - 1 - r], twiddle[w + r * turn], odd);
-        UNROLLED
-        for (int block = n; block < parts; block += n) {
-            const int up = 0;
-            UNROLLED
-            for (int r = 0; r < mid; r++) {
-                BUTTERFLY(a[block + r], a[block + mid + r], 2 * (w + r * turn))
-                BUTTERFLY(b[block + r], b[block + mid + r], 2 * ((r + 1) * turn - w))
-            }
+    const int up = 0;
+    int w = k << (log - top), turn = 1 << (log - levels);
+#define FOLD_POINTS(n, r) \
+    fold(&a[r], &b[(n) / 2 - 1 - (r)], &a[(n) / 2 + (r)], &b[(n)-1 - (r)], twiddle[w + (r)*turn], odd);
+#define BESIDE_FOLD(block, n, r)                                                           \
+    BUTTERFLY(a[(block) + (r)], a[(block) + (n) / 2 + (r)], 2 * (w + (r)*turn))            \
+    BUTTERFLY(b[(block) + (r)], b[(block) + (n) / 2 + (r)], 2 * (((r) + 1) * turn - w))
+    if (levels == 3) {
+        FOLD_POINTS(8, 0)
+        FOLD_POINTS(8, 1)
+        FOLD_POINTS(8, 2)
+        FOLD_POINTS(8, 3)
+        w *= 2, turn *= 2;
+    }
+    if (levels >= 2) {
+        FOLD_POINTS(4, 0)
+        FOLD_POINTS(4, 1)
+        if (levels == 3) {
+            BESIDE_FOLD(4, 4, 0)
+            BESIDE_FOLD(4, 4, 1)
         }
+        w *= 2, turn *= 2;
+    }
+    FOLD_POINTS(2, 0)
+    if (levels >= 2)
+        BESIDE_FOLD(2, 2, 0)
+    if (levels == 3) {
+        BESIDE_FOLD(4, 2, 0)
+        BESIDE_FOLD(6, 2, 0)
     }
 }
+
+/* `each` for every part. */
+#define EACH_PART(levels, each)                     \
+    each(0) each(1)                                 \
+    if ((levels) >= 2) { each(2) each(3) }          \
+    if ((levels) == 3) { each(4) each(5) each(6) each(7) }
 
 /* Where k = 0 the points of b are those of a, but for the line's end: it stands behind the others, at 2^log. */
 ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, int log, int top, int levels, int odd)
 {
-    const int parts = 1 << levels, part = 1 << (top - levels), at = SWIZZLE(k), mirrored = SWIZZLE(part - k);
+    const int part = 1 << (top - levels), at = SWIZZLE(k), mirrored = SWIZZLE(part - k);
     if (k == 0 && !odd) {
         const real2 low = a[0], high = b[0]; /* over one interval, the last fold, the transform is sum and difference */
         a[0] = top == levels ? low + high : low;
         z[SWIZZLE(1 << log)] = top == levels ? low - high : high;
     }
-    UNROLLED
-    for (int r = 0; r < parts; r++) {
-        z[at ^ SWIZZLE(r * part)] = a[r];
-        if (k > 0)
-            z[mirrored ^ SWIZZLE(r * part)] = b[r];
+#define PUT_A(r) z[at ^ SWIZZLE((r)*part)] = a[r];
+#define PUT_B(r) z[mirrored ^ SWIZZLE((r)*part)] = b[r];
+    EACH_PART(levels, PUT_A)
+    if (k > 0) {
+        EACH_PART(levels, PUT_B)
     }
 }
 
-/* Point m of two lines, multiplied by their factors. */
-ALWAYS_INLINED real2 point(global const real *values, lines l, int m, int odd)
+/* Point m of the lines of a pair, multiplied by their factors. `ends`: it may be one that is no value. */
+ALWAYS_INLINED real2 point(global const real *values, lines l, int pair, int m, int odd, int ends)
 {
-    const int number = m - odd;
-    const index_t at = (index_t)clamp(number, 0, l.count - 1) * l.stride;
-    const real2 v = (real2)(l.has_first ? values[l.first + at] : 0, l.has_second ? values[l.second + at] : 0);
-    return number >= 0 && number < l.count ? weight(l, number) * ((real2)(l.factor_first, l.factor_second) * v)
-                                           : (real2)(0);
+    const int number = m - odd, line = 2 * pair;
+    const index_t at = l.first + line * l.apart + (index_t)(ends ? clamp(number, 0, l.count - 1) : number) * l.stride;
+    const real2 v = (real2)(there(l, pair) > 0 ? values[at] : 0, there(l, pair) > 1 ? values[at + l.apart] : 0);
+    const real2 w = (real2)(factor(l, line), factor(l, line + 1)) * v;
+    if (!ends)
+        return w;
+    return number >= 0 && number < l.count ? weight(l, number) * w : (real2)(0);
 }
 
-/* The first levels of a folded transform, on the way from global to local memory: as many as do not make threes. */
-#define FIRST_LEVELS(log) ((log) % 3 ? (log) % 3 : 3)
+/* Levels of a pass of a folded transform, and of the first, on the way from global to local memory: as many as do not
+ * make whole passes. Passes of three levels have fewer barriers and take more registers. */
+#define LEVELS(log) (REAL_BYTES == 4 && (log) > 10 ? 3 : 2)
+#define FIRST_LEVELS(log) ((log) % LEVELS(log) ? (log) % LEVELS(log) : LEVELS(log))
 
-ALWAYS_INLINED void fold_lines(global const real *values, lines l, int log, int levels, int odd,
-                               global const real2 *twiddle, local real2 *z)
+ALWAYS_INLINED void fold_lines(global const real *values, lines l, int pairs, int log, int levels, int odd,
+                               global const real2 *twiddle, local real2 *z, int room)
 {
-    const int parts = 1 << levels, part = 1 << (log - levels);
-    FOR_ITEMS(k, part / 2 + 1)
+    const int parts = 1 << levels, part = 1 << (log - levels), tasks = part / 2 + 1;
+    FOR_ITEMS(t, pairs * tasks)
     {
+        const int pair = t / tasks, k = t % tasks;
         real2 a[8], b[8];
-        UNROLLED
-        for (int r = 0; r < parts; r++) {
-            a[r] = point(values, l, r * part + k, odd);
-            b[r] = point(values, l, (r + 1) * part - k, odd);
-        }
+#define LOAD_POINTS(r)                                                   \
+    a[r] = point(values, l, pair, (r)*part + k, odd, (r) == 0);          \
+    b[r] = point(values, l, pair, ((r) + 1) * part - k, odd, (r) == parts - 1);
+        EACH_PART(levels, LOAD_POINTS)
         fold_levels(a, b, k, log, log, levels, twiddle, odd);
-        put_folded(z, a, b, k, log, log, levels, odd);
+        put_folded(z + pair * room, a, b, k, log, log, levels, odd);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
 }
 
-/* The others, three at a time. What is folded is work for other warps than what is not. */
+/* A pass over what is left to be folded, number k of 2^top >> levels parts. */
+ALWAYS_INLINED void fold_pass(local real2 *z, int k, int log, int top, int levels, int odd, global const real2 *twiddle)
+{
+    const int last = (1 << levels) - 1, part = 1 << (top - levels);
+    const int at = SWIZZLE(k), mirrored = SWIZZLE(part - k);
+    real2 a[8], b[8];
+#define TAKE_A(r) a[r] = z[at ^ SWIZZLE((r)*part)];
+#define TAKE_B(r)                                       \
+    b[r] = k > 0        ? z[mirrored ^ SWIZZLE((r)*part)] \
+           : (r) < last ? a[((r) + 1) & 7]              \
+           : odd        ? (real2)(0)                    \
+                        : z[SWIZZLE(1 << log)];
+    EACH_PART(levels, TAKE_A)
+    EACH_PART(levels, TAKE_B)
+    fold_levels(a, b, k, log, top, levels, twiddle, odd);
+    put_folded(z, a, b, k, log, top, levels, odd);
+}
+
+/* The others, two levels at a time. */
+ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int pairs, int log, int first_top, int odd,
+                                global const real2 *twiddle)
+{
+    ROLLED
+    for (int top = first_top; top > 0; top -= 2) {
+        const int part = 1 << (top - 2);
+        FOR_ITEMS(t, pairs << (log - 2))
+        {
+            local real2 *own = z + (t >> (log - 2)) * room;
+            const int task = t & ((1 << (log - 2)) - 1);
+            if (task >= part)
+                pass_4(own, task, top, log + 1, twiddle);
+            else if (2 * task <= part)
+                fold_pass(own, task, log, top, 2, odd, twiddle);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+/* Three at a time. What is folded is work for other warps than what is not. */
 ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, global const real2 *twiddle)
 {
     ROLLED
@@ -238,41 +329,29 @@ ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, g
         const int first = NEXT_WARP(others);
         FOR_ITEMS(t, first + eighth / 2 + 1)
         {
-            if (t < others) {
+            if (t < others)
                 pass_8(z, t + eighth, top, log + 1, twiddle, 0);
-            } else if (t >= first) {
-                const int k = t - first, at = SWIZZLE(k), mirrored = SWIZZLE(k > 0 ? eighth - k : 0);
-                real2 a[8], b[8];
-                UNROLLED
-                for (int r = 0; r < 8; r++) {
-                    a[r] = z[at ^ SWIZZLE(r * eighth)];
-                    b[r] = z[mirrored ^ SWIZZLE(r * eighth)];
-                }
-                if (k == 0) {
-                    UNROLLED
-                    for (int r = 0; r < 7; r++)
-                        b[r] = a[r + 1];
-                    b[7] = odd ? (real2)(0) : z[SWIZZLE(1 << log)];
-                }
-                fold_levels(a, b, k, log, top, 3, twiddle, odd);
-                put_folded(z, a, b, k, log, top, 3, odd);
-            }
+            else if (t >= first)
+                fold_pass(z, t - first, log, top, 3, odd, twiddle);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 
-/* `levels`: FIRST_LEVELS(log). Of the three texts compilers keep those that are possible. */
-ALWAYS_INLINED void transform_folded(global const real *values, lines l, int log, int levels, int odd,
-                                     global const real2 *twiddle, local real2 *z)
+/* `levels`: FIRST_LEVELS(log). Of the texts compilers keep those that are possible. */
+ALWAYS_INLINED void transform_folded(global const real *values, lines l, int pairs, int log, int levels, int odd,
+                                     global const real2 *twiddle, local real2 *z, int room)
 {
     if (levels == 1)
-        fold_lines(values, l, log, 1, odd, twiddle, z);
+        fold_lines(values, l, pairs, log, 1, odd, twiddle, z, room);
     else if (levels == 2)
-        fold_lines(values, l, log, 2, odd, twiddle, z);
+        fold_lines(values, l, pairs, log, 2, odd, twiddle, z, room);
     else
-        fold_lines(values, l, log, 3, odd, twiddle, z);
-    fold_rest(z, log, log - levels, odd, twiddle);
+        fold_lines(values, l, pairs, log, 3, odd, twiddle, z, room);
+    if (LEVELS(log) == 2)
+        fold_rest_4(z, room, pairs, log, log - levels, odd, twiddle);
+    else
+        fold_rest(z, log, log - levels, odd, twiddle);
 }
 
 /* Transforms two lines that are extended. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its
@@ -293,15 +372,15 @@ ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log,
 #pragma unroll
         for (int n = 0; n < AHEAD; n++) {
             const index_t at = (index_t)max((int)abs(code[n]) - 1, 0) * l.stride;
-            v[n].x = l.has_first ? values[l.first + at] : 0;
-            v[n].y = l.has_second ? values[l.second + at] : 0;
+            v[n].x = there(l, 0) > 0 ? values[l.first + at] : 0;
+            v[n].y = there(l, 0) > 1 ? values[l.first + l.apart + at] : 0;
         }
 #pragma unroll
         for (int n = 0; n < AHEAD; n++) {
             const int m = begin + n * (int)get_local_size(0), number = (int)abs(code[n]) - 1;
             const real end = weight(l, number);
             const real sign = code[n] > 0 ? end : -end;
-            real2 w = code[n] ? sign * ((real2)(l.factor_first, l.factor_second) * v[n]) : (real2)(0);
+            real2 w = code[n] ? sign * ((real2)(factor(l, 0), factor(l, 1)) * v[n]) : (real2)(0);
             if (chirps && code[n] != 0)
                 w = times(w, chirp[m]);
             if (m < 1 << log)
@@ -326,51 +405,53 @@ ALWAYS_INLINED real2 result(local const real2 *z, int code, int times_i, int chi
     return code > 0 ? w : -w;
 }
 
-/* What results are divided by: `first` + other[q] on the first line, `second` + other[q] on the second. */
+/* What results are divided by: line[n] + other[q]; the last line is number `last`. */
 typedef struct divisor {
-    real first, second;
-    global const real *other;
+    global const real *line, *other;
+    int last;
 } divisor;
 
-ALWAYS_INLINED real2 divided(real2 v, real first, real second, real by)
+ALWAYS_INLINED real2 divided(real2 v, divisor d, int line, real by)
 {
-    return (real2)(v.x / (first + by), v.y / (second + by));
+    return (real2)(v.x / (d.line[min(line, d.last)] + by), v.y / (d.line[min(line + 1, d.last)] + by));
 }
 
-/* Writes the results to two lines, of which `pairs` lie side by side, divided by the first `divisions` of a and b. With
- * `adds` the values of `plus` at the same places are added. */
-ALWAYS_INLINED void store_lines(global real *values, lines l, local const real2 *z, int times_i, int chirps,
-                                global const int *pick, global const real2 *chirp, int pairs, int divisions, divisor a,
-                                divisor b, int adds, global const real *plus)
+/* Writes the results to lines, of which `side_by_side` those of all pairs lie beside each other, divided by the first
+ * `divisions` of a and b. With `adds` the values of `plus` at the same places are added. */
+ALWAYS_INLINED void store_lines(global real *values, lines l, int pairs, local const real2 *z, int room, int times_i,
+                                int chirps, global const int *pick, global const real2 *chirp, int side_by_side,
+                                int divisions, divisor a, divisor b, int adds, global const real *plus)
 {
-    for (int begin = (int)get_local_id(0); l.has_first && begin < l.count; begin += AHEAD * (int)get_local_size(0)) {
+    const int all = pairs * l.count;
+    for (int begin = (int)get_local_id(0); begin < all; begin += AHEAD * (int)get_local_size(0)) {
         int place[AHEAD];
         real by[AHEAD], then_by[AHEAD];
 #pragma unroll
         for (int n = 0; n < AHEAD; n++) {
-            const int q = min(begin + n * (int)get_local_size(0), l.count - 1);
+            const int t = min(begin + n * (int)get_local_size(0), all - 1), q = side_by_side ? t / pairs : t % l.count;
             place[n] = pick[q];
             by[n] = divisions > 0 ? a.other[q] : 0;
             then_by[n] = divisions > 1 ? b.other[q] : 0;
         }
 #pragma unroll
         for (int n = 0; n < AHEAD; n++) {
-            const int q = begin + n * (int)get_local_size(0);
-            const index_t at = (index_t)q * l.stride;
-            if (q < l.count) {
-                real2 v = result(z, place[n], times_i, chirps, chirp);
+            const int t = begin + n * (int)get_local_size(0);
+            const int q = side_by_side ? t / pairs : t % l.count, pair = side_by_side ? t % pairs : t / l.count;
+            const index_t at = l.first + 2 * pair * l.apart + (index_t)q * l.stride;
+            if (t < all && there(l, pair) > 0) {
+                real2 v = result(z + pair * room, place[n], times_i, chirps, chirp);
                 if (divisions > 0)
-                    v = divided(v, a.first, a.second, by[n]);
+                    v = divided(v, a, l.number + 2 * pair, by[n]);
                 if (divisions > 1)
-                    v = divided(v, b.first, b.second, then_by[n]);
+                    v = divided(v, b, l.number + 2 * pair, then_by[n]);
                 if (adds)
-                    v = v + (real2)(plus[l.first + at], l.has_second ? plus[l.second + at] : 0);
-                if (pairs && l.has_second) {
-                    *(global real2 *)(values + l.first + at) = v;
+                    v = v + (real2)(plus[at], there(l, pair) > 1 ? plus[at + l.apart] : 0);
+                if (side_by_side && there(l, pair) > 1) {
+                    *(global real2 *)(values + at) = v;
                 } else {
-                    values[l.first + at] = v.x;
-                    if (l.has_second)
-                        values[l.second + at] = v.y;
+                    values[at] = v.x;
+                    if (there(l, pair) > 1)
+                        values[at + l.apart] = v.y;
                 }
             }
         }
@@ -383,10 +464,11 @@ ALWAYS_INLINED void store_lines(global real *values, lines l, local const real2 
  * c * pitch of `transposed`. Transposed writes are scattered, so that all reads are in order. Between the transforms
  * along y and back along x, in `spread`, rows begin at the grid's first node, so that pairs are aligned. */
 
-/* The transform of a dimension, constants of the build; the unknowns are `count` nodes from `first` on. Tables: those
- * of the host's spectral_plan.h, forward or back. */
+/* The transform of a dimension, constants of the build; the unknowns are `count` nodes from `first` on. A work-group
+ * has `pairs` pairs of lines, and `room` points of local memory for each; more than one if lines are folded. Tables:
+ * those of the host's spectral_plan.h, forward or back. */
 typedef struct axis {
-    int log, levels, length, chirps, folded, odd, first, count, twice_low, twice_high;
+    int log, levels, length, chirps, folded, odd, first, count, twice_low, twice_high, pairs, room;
 } axis;
 typedef struct tables {
     global const real2 *twiddle;
@@ -397,51 +479,47 @@ typedef struct tables {
 ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, local real2 *z)
 {
     if (a.folded)
-        transform_folded(values, l, a.log, a.levels, a.odd, t.twiddle, z);
+        transform_folded(values, l, a.pairs, a.log, a.levels, a.odd, t.twiddle, z, a.room);
     else
         transform_lines(values, l, a.log, a.length, a.chirps, t.twiddle, t.load, t.chirp, t.spectrum, z);
 }
 
-ALWAYS_INLINED void store(global real *values, lines l, axis a, tables t, int pairs, int divisions, divisor by,
+ALWAYS_INLINED void store(global real *values, lines l, axis a, tables t, int side_by_side, int divisions, divisor by,
                           divisor then_by, int adds, global const real *plus, local const real2 *z)
 {
-    store_lines(values, l, z, a.odd && !a.folded, a.chirps, t.pick, t.chirp, pairs, divisions, by, then_by, adds, plus);
+    store_lines(values, l, a.pairs, z, a.room, a.odd && !a.folded, a.chirps, t.pick, t.chirp, side_by_side, divisions,
+                by, then_by, adds, plus);
 }
 
 #define NOT_DIVIDED ((divisor){ 0, 0, 0 })
 
-/* Lines number `number` and the next along `along`; both there, unless `across` has no more. */
+/* Lines along `along` from number `number` on, of those across. */
 ALWAYS_INLINED void take_lines(lines *l, int number, axis along, axis across, index_t first, index_t apart)
 {
     l->first = first;
-    l->second = first + apart;
+    l->apart = apart;
     l->stride = 1;
     l->count = along.count;
-    l->has_first = number < across.count;
-    l->has_second = number + 1 < across.count;
-    l->factor_first = l->factor_second = 1;
-    l->twice_low = l->twice_high = 0;
+    l->number = number;
+    l->lines = across.count;
+    l->twice_low = l->twice_high = l->twice_first = l->twice_last = 0;
 }
 
 /* Values on a mirrored border count twice, because the stencil halves them. */
-ALWAYS_INLINED void weigh_lines(lines *l, int number, axis along, axis across)
+ALWAYS_INLINED void weigh_lines(lines *l, axis along, axis across)
 {
-    const int last = across.count - 1;
-    l->factor_first = (number == 0 && across.twice_low) || (number == last && across.twice_high) ? 2 : 1;
-    l->factor_second = number + 1 == last && across.twice_high ? 2 : 1;
     l->twice_low = along.twice_low;
     l->twice_high = along.twice_high;
+    l->twice_first = across.twice_low;
+    l->twice_last = across.twice_high;
 }
 
 ALWAYS_INLINED void place_lines(lines *l, index_t first, index_t apart, index_t stride)
 {
     l->first = first;
-    l->second = first + apart;
+    l->apart = apart;
     l->stride = stride;
 }
 
-/* What the coefficients of columns `column` and the next are divided by. */
-#define DIVISOR(column, columns, x_value, y_value)                                                \
-    {                                                                                             \
-        (x_value)[min((column), (columns)-1)], (x_value)[min((column) + 1, (columns)-1)], y_value \
-    }
+/* What coefficients are divided by. */
+#define DIVISOR(columns, x_value, y_value) { x_value, y_value, (columns)-1 }

@@ -91,6 +91,9 @@ void bn_kernel_layers(bn_kernel *, size_t layers);
 /* Work-items of a work-group of a kernel of lines unless the caller of the domain says otherwise; 256 without. */
 void bn_kernel_items(bn_kernel *, size_t items);
 
+/* Pairs of lines of a work-group of a kernel of range BN_PER_ROW_PAIR or BN_PER_COLUMN_PAIR; 1 without. */
+void bn_kernel_pairs(bn_kernel *, size_t pairs);
+
 /* Cells of a work-group of a kernel of range BN_PER_PATCH, along x and y. */
 void bn_kernel_patch(bn_kernel *, size_t nx, size_t ny);
 

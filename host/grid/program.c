@@ -382,6 +382,8 @@ void bn_kernel_patch(bn_kernel *k, size_t nx, size_t ny)
     k->patch[1] = ny;
 }
 
+void bn_kernel_pairs(bn_kernel *k, size_t pairs) { k->pairs = pairs; }
+
 void bn_kernel_items(bn_kernel *k, size_t items)
 {
     k->items = items;

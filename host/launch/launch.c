@@ -57,10 +57,11 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
             items = (items + BN_BLOCK_NX - 1) / BN_BLOCK_NX * k->group[0];
         if (i == 0 && (k->desc->range == BN_PER_ROW || k->desc->range == BN_PER_ROWS))
             items = k->group[0];
-        if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR)
-            items = i == 0                    ? (part->n[k->desc->range == BN_PER_ROW_PAIR] + 1) / 2 * k->group[0]
-                    : i == 2 && k->layers > 1 ? k->layers
-                                              : 1;
+        if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR) {
+            const size_t lines = 2 * (k->pairs ? k->pairs : 1);
+            const size_t groups = (part->n[k->desc->range == BN_PER_ROW_PAIR] + lines - 1) / lines;
+            items = i == 0 ? groups * k->group[0] : i == 2 && k->layers > 1 ? k->layers : 1;
+        }
         if (k->desc->range == BN_SIDE_BY_SIDE)
             items = i != 0 ? 1 : k->side_by_side * k->group[0];
         if (k->desc->range == BN_PER_TILE) {

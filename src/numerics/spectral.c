@@ -30,24 +30,43 @@ static const bn_kernel_desc dense_rows_kernel = { "spectral_dense_rows",
 static const bn_kernel_desc dense_columns_kernel = { "spectral_dense_columns",
                                                      BN_PER_BLOCK,
                                                      { .reads = 1, .writes = 1, .flops = 256 } };
-/* Registers of a work-item: so that the work-groups of all lines of 1025 nodes are on an H200 at once, and three of the
- * larger ones of longer lines on a compute unit in place of two. */
-enum { REGISTERS = 96, REGISTERS_OF_LONG_LINES = 80 };
+/* Registers of a work-item: what passes of two levels need, so that an H200 has four work-groups on a compute unit;
+ * nearly what passes of three levels need, so that it has three in place of two. */
+enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80, REGISTERS_IN_DOUBLE = 96 };
+/* Lines from 2^PAIRS_LOG intervals on, of which there are so many, are taken in two pairs. */
+enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 enum { VECTOR = 64 }; /* bytes */
-enum { DEFINES_MOST = 23 };
+enum { DEFINES_MOST = 25 };
 
-/* Work-items for a line: eight points each, and a warp for those that are folded once more (0: the default). */
-static size_t items(const bn_spectral_axis *a)
+/* Levels of a pass: LEVELS of kernels/transform.cl. */
+static int levels(const bn_spectral_axis *a, size_t real_bytes) { return real_bytes == 4 && a->log > 10 ? 3 : 2; }
+
+/* Pairs of lines of a work-group. Results of two pairs that lie side by side are stored in half as many pieces; but on
+ * an H200 there must be two work-groups for each compute unit left. */
+static size_t pairs(const bn_device *device, const bn_spectral_axis *a, const bn_spectral_axis *across,
+                    size_t real_bytes)
 {
-    const size_t wish = ((size_t)1 << a->log) / 8 + 32;
+    const size_t points = ((size_t)1 << a->log) + 16 + 8; /* an end, and what sets pairs apart */
+    const bool fits = 2 * 2 * real_bytes * points <= bn_device_describe(device)->local_bytes;
+    const bool many = a->log >= PAIRS_LOG && across->count >= PAIRS_LINES;
+    return a->folded && levels(a, real_bytes) == 2 && many && fits ? 2 : 1;
+}
+
+/* Work-items for lines: four points each; or eight, and a warp for those that are folded once more (0: the default). */
+static size_t items(const bn_spectral_axis *a, size_t count, size_t real_bytes)
+{
+    const size_t points = (size_t)1 << a->log, wish = levels(a, real_bytes) == 2 ? count * points / 4 : points / 8 + 32;
     return !a->folded || wish > 256 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
 }
 
-/* 0: not limited. Two reals in single precision take what one takes in double: there a limit would spill. */
-static int registers(const bn_spectral_axis *x, const bn_spectral_axis *y, bn_precision precision)
+/* 0: not limited. */
+static int registers(const bn_spectral_axis *x, const bn_spectral_axis *y, size_t real_bytes)
 {
-    const bool is_long = precision == BN_SINGLE && (items(x) == 0 || items(y) == 0);
-    return !x->folded || !y->folded ? 0 : is_long ? REGISTERS_OF_LONG_LINES : REGISTERS;
+    const bool three = levels(x, real_bytes) == 3 || levels(y, real_bytes) == 3;
+    return !x->folded || !y->folded ? 0
+           : real_bytes == 8        ? REGISTERS_IN_DOUBLE
+           : three                  ? REGISTERS_OF_THREE_LEVELS
+                                    : REGISTERS;
 }
 
 /* Whether the device is a CPU with local memory for points and values of a vector of lines (kernels/spectral_lines.cl).
@@ -173,12 +192,15 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         BN_GO(create_second(domain, second, s));
     const bn_place place = bn_domain_place(s->transposed_domain);
     const bool lines = takes_lines(bn_domain_device(domain), &plan);
+    const size_t real_bytes = bn_domain_precision(domain) == BN_DOUBLE ? 8 : 4;
+    const bn_device *device = bn_domain_device(domain);
+    const size_t n[2] = { lines ? 1 : pairs(device, x, y, real_bytes), lines ? 1 : pairs(device, y, x, real_bytes) };
     const bn_define defines[DEFINES_MOST] = {
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = second && second->plus },
         { .name = "TRANSPOSED_FIRST", .kind = BN_DEF_INT, .u.i = place.first },
         { .name = "TRANSPOSED_PITCH", .kind = BN_DEF_INT, .u.i = place.pitch },
-        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, y, bn_domain_precision(domain)) },
+        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, y, real_bytes) },
         { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = x->log },
         { .name = "LENGTH_X", .kind = BN_DEF_INT, .u.i = x->length },
         { .name = "CHIRP_X", .kind = BN_DEF_INT, .u.i = x->chirps },
@@ -193,6 +215,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
         { .name = "FOLD_Y", .kind = BN_DEF_INT, .u.i = y->folded },
         { .name = "ODD_Y", .kind = BN_DEF_INT, .u.i = y->odd },
+        { .name = "PAIRS_X", .kind = BN_DEF_INT, .u.i = (long)n[0] },
+        { .name = "PAIRS_Y", .kind = BN_DEF_INT, .u.i = (long)n[1] },
         { .name = "TWICE_LOW_X", .kind = BN_DEF_INT, .u.i = x->low_free },
         { .name = "TWICE_HIGH_X", .kind = BN_DEF_INT, .u.i = x->high_free },
         { .name = "TWICE_LOW_Y", .kind = BN_DEF_INT, .u.i = y->low_free },
@@ -200,8 +224,10 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     };
     BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+spectral", defines,
                          sizeof defines / sizeof *defines, s));
-    bn_kernel_items(s->rows, items(x));
-    bn_kernel_items(s->columns, items(y));
+    bn_kernel_pairs(s->rows, n[0]);
+    bn_kernel_pairs(s->columns, n[1]);
+    bn_kernel_items(s->rows, items(x, n[0], real_bytes));
+    bn_kernel_items(s->columns, items(y, n[1], real_bytes));
     BN_GO(create_tables(domain, x, s->table[0]));
     BN_GO(create_tables(domain, y, s->table[1]));
     *out = s;
