@@ -28,6 +28,13 @@
 #define SLANT REAL(0.86602540378443864676) /* sin 60 degrees */
 #define AXES (EDGES / 2)
 
+/* Of normal numbers (lib/lanes.h), but not at second order on hexagons: what NVIDIA's compiler makes there of several
+ * edges side by side was slower by 2 to 15 %. */
+#define QUICK (ORDER == 1 || EDGES == 4)
+#define RECIPROCAL(b) (QUICK ? normal_reciprocal(b) : 1 / (b))
+#define QUOTIENT(a, b) (QUICK ? normal_quotient(a, b) : (a) / (b))
+#define ROOT(x) (QUICK ? normal_root(x) : SQRT(x))
+
 /* outflow: depth that left through open sides in the step; rest: by how much rounding has made h too large; soaked:
  * depth that the ground has taken, and what rounding has made of it too much. */
 typedef struct cell_state {
@@ -41,9 +48,9 @@ typedef struct surface {
 } surface;
 
 /* Through an edge: mass, momentum along the normal less the hydrostatic pressure of the left or right side, and along
- * the edge. */
+ * the edge; at second order what the level of the left cell pushes. */
 typedef struct flux {
-    real mass, left, right, along;
+    real mass, left, right, along, push;
 } flux;
 
 /* One side of an edge: depth (0: the water does not move), bed, velocity along the normal and along the edge; and the
@@ -86,10 +93,10 @@ INLINED void hllc_flux(real hl, real ul, real vl, real zl, real hr, real ur, rea
 {
     const real rise = zr - zl, on_left = hl - MAXIMUM(rise, 0), on_right = hr + MINIMUM(rise, 0);
     const real a = MAXIMUM(on_left, 0), b = MAXIMUM(on_right, 0);
-    const real s = SQRT(G * MAXIMUM(a, b)), twice = s + s;
+    const real s = ROOT(MAXIMUM(G * MAXIMUM(a, b), REAL(1e-30))), twice = s + s;
     const real from = a > 0 ? ul : ur, to = b > 0 ? ur : ul;
     const real slow = MINIMUM(from, to) - (a > 0 ? s : twice), fast = MAXIMUM(from, to) + (b > 0 ? s : twice);
-    const real low = MINIMUM(slow, 0), high = MAXIMUM(fast, 0), weight = -low / MAXIMUM(high - low, REAL(1e-30));
+    const real low = MINIMUM(slow, 0), high = MAXIMUM(fast, 0), weight = QUOTIENT(-low, high - low);
     const real ql = a * ul, qr = b * ur, jump = qr - ql, more = b - a, momentum = ql * ul;
     const real pressure = HALF * G * (more * (b + a)); /* on the right less that on the left */
     const real thrust = fma(weight, fma(-high, jump, fma(qr, ur, -momentum) + pressure), momentum);
@@ -175,26 +182,43 @@ INLINED void reconstruct(FIELD_PARAMETERS, place_t at, int axis, int shifted, in
     }
 }
 
-/* Flux through the edge of an axis between two cells; the west one adds its push. `shifted`: of the west one's row.
- * Edges that end at a wall of hexagon edges are longer by a quarter (src/solvers/flood/flood_walls.c). */
-INLINED void edge_flux(FIELD_PARAMETERS, place_t west, place_t east, int axis, int shifted, int open, flux *f)
+/* Flux through the open edge of an axis between two cells, but for finish_edge(). `shifted`: of the west one's row. */
+INLINED void edge_flux(FIELD_PARAMETERS, place_t west, place_t east, int axis, int shifted, flux *f)
 {
     edge_side l, r;
     reconstruct(FIELDS, west, axis, shifted, 1, &l);
     reconstruct(FIELDS, east, axis, OTHER_ROW(axis, shifted), 0, &r);
     hllc_flux(l.h, l.normal, l.along, l.z, r.h, r.normal, r.along, r.z, f);
-    if (JAGGED && WORTH_A_BRANCH(cell[west] >> LONGER & 7)) {
-        const real length = cell[west] >> (LONGER + axis) & 1 ? REAL(1.25) : 1;
+    f->push = l.push;
+}
+
+/* Nothing passes closed edges; edges that end at a wall of hexagon edges are longer by a quarter
+ * (src/solvers/flood/flood_walls.c). At second order what the level of the west cell pushes comes on top. code: of that
+ * cell. */
+INLINED void finish_edge(int code, int axis, int open, flux *f)
+{
+    if (JAGGED && WORTH_A_BRANCH(code >> LONGER & 7)) {
+        const real length = code >> (LONGER + axis) & 1 ? REAL(1.25) : 1;
         f->mass = length * f->mass;
         f->left = length * f->left;
         f->right = length * f->right;
         f->along = length * f->along;
     }
-    const real left = ORDER == 2 ? f->left + l.push : f->left;
+    const real left = ORDER == 2 ? f->left + f->push : f->left;
     f->mass = open ? f->mass : 0;
     f->left = open ? left : 0;
     f->right = open ? f->right : 0;
     f->along = open ? f->along : 0;
+}
+
+/* Whether at first order finish_edge() may change what passes the edges that a cell owns. */
+#define HAS_ENDS(code) (((code) & (CLOSED * ((1 << AXES) - 1) | (JAGGED ? 7 << LONGER : 0))) != 0)
+
+/* The flux through an edge that may be closed. */
+INLINED void any_edge_flux(FIELD_PARAMETERS, place_t west, place_t east, int axis, int shifted, int open, flux *f)
+{
+    edge_flux(FIELDS, west, east, axis, shifted, f);
+    finish_edge(cell[west], axis, open, f);
 }
 
 /* What leaves through the edges that a cell owns: of axis 0 and those towards the row above. */
@@ -227,8 +251,8 @@ static inline real inverse_cube_root(real x)
 INLINED void manning_friction(real deep, int wet, real dt, real gn2, real *u, real *v)
 {
     const real root = inverse_cube_root(wet ? deep : 1), square = root * root;
-    const real f = dt * gn2 * SQRT(*u * *u + *v * *v) * (square * square);
-    const real slower = 2 / (1 + SQRT(1 + 4 * f));
+    const real f = dt * gn2 * small_root(*u * *u + *v * *v) * (square * square);
+    const real slower = normal_quotient(2, 1 + normal_root(1 + 4 * f));
     *u = *u * slower;
     *v = *v * slower;
 }
@@ -269,7 +293,7 @@ INLINED void update_cell(real h, real u, real v, real rest, const edge_sums *sum
     const real qx = fma(-scale, sums->x, h * u), qy = fma(-scale, sums->y, h * v);
     const real taken = SOIL ? infiltration(filled, raining, ground) : 0, deep = SOIL ? filled - taken : filled;
     const int wet = !(deep <= DRY);
-    const real inverse = 1 / (wet ? filled : 1), left_over = REST && deep > DRY ? (filled - h) - change : 0;
+    const real inverse = RECIPROCAL(wet ? filled : 1), left_over = REST && deep > DRY ? (filled - h) - change : 0;
     next->rest = SOIL && deep > DRY ? left_over + ((deep - filled) + taken) : left_over;
     next->h = deep < 0 ? 0 : deep;
     next->soaked = next->soaked_rest = 0;
@@ -332,9 +356,9 @@ static inline real open_side_flux(global const real *values, int code, real h, r
 INLINED void axis_flux(FIELD_PARAMETERS, place_t at, int code, int axis, int shifted, flux *own, edge_sums *back)
 {
     flux f;
-    edge_flux(FIELDS, at, cell_ahead(at, axis, shifted), axis, shifted, !(code & CLOSED << axis), own);
-    edge_flux(FIELDS, cell_behind(at, axis, shifted), at, axis, OTHER_ROW(axis, shifted),
-              !(code & CLOSED << (axis + AXES)), &f);
+    any_edge_flux(FIELDS, at, cell_ahead(at, axis, shifted), axis, shifted, !(code & CLOSED << axis), own);
+    any_edge_flux(FIELDS, cell_behind(at, axis, shifted), at, axis, OTHER_ROW(axis, shifted),
+                  !(code & CLOSED << (axis + AXES)), &f);
     back->mass = f.mass;
     back->x = f.right;
     back->y = f.along;
@@ -370,7 +394,7 @@ INLINED real wave_speed(real h, real u, real v)
 {
     const real straight = ABS(u), slanted = fma(SLANT, ABS(v), HALF * straight);
     const real flow = EDGES == 6 ? (slanted <= straight ? straight : slanted) : larger(straight, ABS(v));
-    const real speed = flow + SQRT(G * h);
+    const real speed = flow + ROOT(G * h);
     return h > DRY || not_finite(h) ? speed : 0;
 }
 
@@ -378,7 +402,8 @@ INLINED real wave_speed(real h, real u, real v)
 INLINED void record_cell(place_t at, real begin, real h, real u, real v, global real *arrival, global real *deepest,
                          global real *hazard)
 {
-    const real arrived = arrival[at], most = deepest[at], worst = hazard[at], danger = h * (SQRT(u * u + v * v) + HALF);
+    const real arrived = arrival[at], most = deepest[at], worst = hazard[at];
+    const real danger = h * (small_root(u * u + v * v) + HALF);
     STORE_IF((arrived < 0) & (h > WET), arrival[at], begin)
     STORE_IF(h > most, deepest[at], h)
     STORE_IF(danger > worst, hazard[at], danger)

@@ -186,7 +186,7 @@ INLINED void own_edges(FIELD_PARAMETERS, local real *shared, lane_t lane, place_
     const int code = cell[at];
     const place_t east = cell_ahead(at, 0, shifted), up = cell_ahead(at, 1, shifted);
     const place_t back = EDGES == 6 ? cell_ahead(at, 2, shifted) : up;
-    flux e = { 0, 0, 0, 0 }, first = { 0, 0, 0, 0 }, second = { 0, 0, 0, 0 };
+    flux e = { 0, 0, 0, 0, 0 }, first = { 0, 0, 0, 0, 0 }, second = { 0, 0, 0, 0, 0 };
     edge_sums s, below, stay, move;
     load_edge(shared, STAY(0) + lane, &stay);
     load_edge(shared, (EDGES == 6 ? MOVE(1 - shifted, 0) : STAY(0)) + lane, &move);
@@ -194,10 +194,25 @@ INLINED void own_edges(FIELD_PARAMETERS, local real *shared, lane_t lane, place_
     /* Nothing passes between dry cells, of which blocks within walls have many. */
     if (!SPECIALS || WORTH_A_BRANCH(!((depth[at] <= DRY) & (depth[east] <= DRY) & (depth[up] <= DRY) &
                                       (depth[back] <= DRY)))) {
-        edge_flux(FIELDS, at, east, 0, shifted, !(code & CLOSED), &e);
-        edge_flux(FIELDS, at, up, 1, shifted, !(code & CLOSED << 1), &first);
-        if (EDGES == 6)
-            edge_flux(FIELDS, at, back, 2, shifted, !(code & CLOSED << 2), &second);
+        const int open[3] = { !(code & CLOSED), !(code & CLOSED << 1), !(code & CLOSED << 2) };
+        edge_flux(FIELDS, at, east, 0, shifted, &e);
+        if (ORDER == 2)
+            finish_edge(code, 0, open[0], &e);
+        edge_flux(FIELDS, at, up, 1, shifted, &first);
+        if (ORDER == 2)
+            finish_edge(code, 1, open[1], &first);
+        if (EDGES == 6) {
+            edge_flux(FIELDS, at, back, 2, shifted, &second);
+            if (ORDER == 2)
+                finish_edge(code, 2, open[2], &second);
+        }
+        /* At first order one branch for all three, whose arithmetic then is interleaved. */
+        if (ORDER == 1 && WORTH_A_BRANCH(HAS_ENDS(code))) {
+            finish_edge(code, 0, open[0], &e);
+            finish_edge(code, 1, open[1], &first);
+            if (EDGES == 6)
+                finish_edge(code, 2, open[2], &second);
+        }
     }
     sum_own_edges(&e, &first, &second, &s);
     shared[OWN(0) + lane] = s.mass - below.mass;
@@ -210,10 +225,11 @@ INLINED void own_edges(FIELD_PARAMETERS, local real *shared, lane_t lane, place_
 /* The upper edges of the row below the block; whether they are open is known to the cells above. */
 INLINED void edges_below(FIELD_PARAMETERS, local real *shared, lane_t lane, place_t at, place_t up)
 {
-    flux first, second = { 0, 0, 0, 0 };
-    edge_flux(FIELDS, at, cell_ahead(at, 1, 1), 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)), &first);
+    flux first, second = { 0, 0, 0, 0, 0 };
+    any_edge_flux(FIELDS, at, cell_ahead(at, 1, 1), 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)),
+                  &first);
     if (EDGES == 6)
-        edge_flux(FIELDS, at, cell_ahead(at, 2, 1), 2, 1, !(cell[up] & CLOSED << 5), &second);
+        any_edge_flux(FIELDS, at, cell_ahead(at, 2, 1), 2, 1, !(cell[up] & CLOSED << 5), &second);
     store_above(shared, lane, 1, &first, &second);
 }
 
@@ -227,11 +243,11 @@ INLINED void rim_edge(FIELD_PARAMETERS, local real *shared, local real *rim, int
     /* Of what comes from below: into shifted rows, from the east by the edge 2; into others, from the west by 1. */
     const int axis = from_below ? 1 + (row & 1) : 0, lane = axis == 2 ? width : -1, to = axis == 2 ? width - 1 : 0;
     const int i = block_first(), j = block_top() + row;
-    flux f = { 0, 0, 0, 0 };
+    flux f = { 0, 0, 0, 0, 0 };
     const place_t at = AT3(i + lane, j - from_below, k);
     if (row < rows)
-        edge_flux(FIELDS, at, cell_ahead(at, axis, shifted), axis, shifted,
-                  !(cell[AT3(i + to, j, k)] & CLOSED << (axis + AXES)), &f);
+        any_edge_flux(FIELDS, at, cell_ahead(at, axis, shifted), axis, shifted,
+                      !(cell[AT3(i + to, j, k)] & CLOSED << (axis + AXES)), &f);
     rim[q * 3] = f.mass;
     rim[q * 3 + 1] = f.right;
     rim[q * 3 + 2] = f.along;
@@ -240,13 +256,11 @@ INLINED void rim_edge(FIELD_PARAMETERS, local real *shared, local real *rim, int
 }
 
 /* What the first lane of a row needs from the west, and the first or last one of the next row from below. */
-INLINED void place_rim(local real *shared, local const real *rim, int row, int width)
+INLINED void place_rim(local real *shared, local const real *rim, int row, int width, int c)
 {
-    for (int c = 0; c < 3; c++) {
-        shared[EAST(row & 1, c)] = rim[row * 3 + c];
-        if (EDGES == 6 && row + 1 < BLOCK_NY)
-            shared[row & 1 ? MOVE(1, c) : MOVE(0, c) + width - 1] = rim[(BLOCK_NY + row + 1) * 3 + c];
-    }
+    shared[EAST(row & 1, c)] = rim[row * 3 + c];
+    if (EDGES == 6 && row + 1 < BLOCK_NY)
+        shared[row & 1 ? MOVE(1, c) : MOVE(0, c) + width - 1] = rim[(BLOCK_NY + row + 1) * 3 + c];
 }
 
 /* What is left to do for a cell when all its fluxes are known; `edge`: place of the one from the west. */
@@ -267,7 +281,7 @@ INLINED void place_rim(local real *shared, local const real *rim, int row, int w
     advance_cell(ALL, at, cell[at], shifted, dt, 0, &next_);                                          \
     STORE_LANE(lane, at)
 #define STORE_LANE(lane, at)                                                                                           \
-    if (RECORD)                                                                                                        \
+    if (RECORD && WORTH_A_BRANCH(depth[at] > 0))                                                                       \
         record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);             \
     ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_))
 
@@ -353,8 +367,8 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             } else if (row < rows) {
                 BY_PARITY(row, EACH_LANE_OF_ROW(lane, edges_from, edges_to,
                                                 own_edges(FIELDS, shared, lane, at + lane, shifted)))
-                if (get_local_id(0) == 0)
-                    place_rim(shared, rim, row, width);
+                FOR_LANES_OF_ROW(c, 3)
+                    place_rim(shared, rim, row, width, c);
             }
             END_OF_ROW
         }

@@ -28,6 +28,37 @@
 #define MAXIMUM(a, b) fmax(a, b)
 #endif
 
+/* 1 / b, a / b and the root of x, correctly rounded where b, x, the results and what their rounding leaves of a and x
+ * are normal numbers, or a is zero. NVIDIA's compiler makes the same instructions of `/` and sqrt, but asks first
+ * whether they will do, by a branch that nothing of the next edge or cell passes. */
+#if defined(__NV_CL_C_VERSION) && REAL_BYTES == 4
+INLINED real normal_reciprocal(real b)
+{
+    real guess;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(b));
+    return fma(guess, fma(-b, guess, 1), guess);
+}
+INLINED real normal_quotient(real a, real b)
+{
+    const real inverse = normal_reciprocal(b), guess = a * inverse;
+    return fma(inverse, fma(-b, guess, a), guess);
+}
+INLINED real normal_root(real x)
+{
+    real inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+    const real guess = x * inverse;
+    return fma(fma(-guess, guess, x), REAL(0.5) * inverse, guess);
+}
+/* The root of any x that is not negative; below 1e-36 another number that small, for sums that do not notice it. */
+#define small_root(x) normal_root(fmax(x, REAL(1e-36)))
+#else
+#define normal_reciprocal(b) (1 / (b))
+#define normal_quotient(a, b) ((a) / (b))
+#define normal_root(x) SQRT(x)
+#define small_root(x) SQRT(x)
+#endif
+
 /* How many lanes a vector takes. PoCL 5.0 and 6.0 make vectors of no loop that does not say it (pocl pull request 1535
  * of 2024); others find about as many by themselves. Only where no lane needs another one's result: sums over lanes
  * would be formed in another order. */
@@ -159,19 +190,32 @@ typedef int lane_t;
 #define MAY_RETURN_EARLY 1
 #define GROUP_RUNS(items) (get_local_size(0) >= (items))
 
-/* Each work-item keeps a maximum of its own in a register. */
-#define BEGIN_MAXIMUM(lanes) acc largest_ = 0;
-#define ADD_TO_MAXIMUM(lanes, lane, value) largest_ = larger(largest_, value);
+/* Each work-item keeps a maximum of its own in a register, as bits: values are not negative, whose order is that of
+ * their bits, with infinity and NaN behind all others. */
+#if REAL_BYTES == 8
+typedef ulong bits_t;
+#define TO_BITS as_ulong
+#define FROM_BITS as_double
+#else
+typedef uint bits_t;
+#define TO_BITS as_uint
+#define FROM_BITS as_float
+#endif
+#define BEGIN_MAXIMUM(lanes) bits_t largest_ = 0;
+#define ADD_TO_MAXIMUM(lanes, lane, value) largest_ = max(largest_, TO_BITS(value));
 #define END_MAXIMUM(lanes) fold_items_max(lanes, largest_);
-static inline void fold_items_max(local acc *lanes, acc largest)
+static inline void fold_items_max(local acc *lanes, bits_t largest)
 {
     FOR_LANES(lane, LANES)
-        lanes[lane] = lane == (int)get_local_id(0) ? largest : 0;
+        lanes[lane] = lane == (int)get_local_id(0) ? FROM_BITS(largest) : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int width = LANES / 16; width > 0; width /= 16) { /* 16 at a time: few barriers */
-        FOR_LANES(l, width)
-            for (int n = 1; n < 16; n++)
-                lanes[l] = larger(lanes[l], lanes[l + n * width]);
+        FOR_LANES(l, width) {
+            bits_t most = 0;
+            for (int n = 0; n < 16; n++)
+                most = max(most, TO_BITS(lanes[l + n * width]));
+            lanes[l] = FROM_BITS(most);
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

@@ -106,11 +106,11 @@ static flux hllc_flux(const before *p, real hl, real ul, real vl, real zl, real 
 {
     const real g = p->k.g, rise = zr - zl;
     const real a = maximum(hl - maximum(rise, 0), 0), b = maximum(hr + minimum(rise, 0), 0);
-    const real s = SQRT(g * maximum(a, b)), twice = s + s;
+    const real s = SQRT(maximum(g * maximum(a, b), REAL(1e-30))), twice = s + s;
     const real from = a > 0 ? ul : ur, to = b > 0 ? ur : ul;
     const real low = minimum(minimum(from, to) - (a > 0 ? s : twice), 0);
     const real high = maximum(maximum(from, to) + (b > 0 ? s : twice), 0);
-    const real weight = -low / maximum(high - low, REAL(1e-30));
+    const real weight = -low / (high - low);
     const real ql = a * ul, qr = b * ur, jump = qr - ql;
     const real pressure = REAL(0.5) * g * ((b - a) * (b + a)); /* on the right less that on the left */
     const real thrust = FMA(weight, FMA(-high, jump, FMA(qr, ur, -(ql * ul)) + pressure), ql * ul);

@@ -175,6 +175,9 @@ static bn_status setup(bn_sim *sim, void *state)
     bn_domain *d = bn_sim_domain(sim);
     s->device.begin = bn_sim_kernel(sim, "flood_begin");
     s->device.advance = bn_sim_kernel(sim, "flood_advance");
+    /* Where a work-item needs few registers, more and smaller groups wait less for each other. */
+    if (s->scheme.order == 1 || s->grid.edges == 4)
+        bn_kernel_items(s->device.advance, 128);
     s->device.predict = s->scheme.order == 2 ? bn_sim_kernel(sim, "flood_predict") : NULL;
     BN_TRY(bn_partials_create(d, "speeds of blocks", FLOOD_SLOTS + 1, ~0u, &s->device.blocks));
     BN_TRY(bn_scalars_create(d, "clock", clock_entries(s), &s->device.clock));
