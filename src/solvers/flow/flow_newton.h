@@ -56,8 +56,10 @@ typedef struct flow_newton {
     bn_field *vectors, *d_omega, *d_heat, *omega_before, *T_before, *matrix;
     /* On a device. */
     bn_program *program; /* of kernels/flow_krylov.cl */
-    bn_kernel *residual, *normalise, *walls, *heat_source, *vorticity_source, *poisson, *jacobian, *dots, *column,
-        *project, *combine, *update, *predict, *unit, *rows, *panel, *strips, *eliminate, *substitute, *solution;
+    struct {
+        bn_kernel *residual, *normalise, *walls, *heat_source, *vorticity_source, *poisson, *jacobian, *dots, *column,
+            *project, *combine, *update, *predict, *unit, *rows, *panel, *strips, *eliminate, *substitute, *solution;
+    } kernels;
     bn_partials *norms, *products_of;
     bn_scalars *columns[FLOW_NEWTON_BATCH], *factors, *wall_values;
     bn_device_array *wall_table;

@@ -34,9 +34,11 @@ bn_status flow_newton_setup(bn_sim *sim, flow *s)
         { "flow_newton_substitute", BN_ONCE, { 0, 0, 0 } },
         { "flow_newton_solution", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 0 } },
     };
-    bn_kernel **const of_vectors[] = { &w->normalise, &w->dots,   &w->column,    &w->project,    &w->combine,
-                                       &w->walls,     &w->update, &w->predict,   &w->unit,       &w->rows,
-                                       &w->panel,     &w->strips, &w->eliminate, &w->substitute, &w->solution };
+    bn_kernel **const of_vectors[] = { &w->kernels.normalise, &w->kernels.dots,       &w->kernels.column,
+                                       &w->kernels.project,   &w->kernels.combine,    &w->kernels.walls,
+                                       &w->kernels.update,    &w->kernels.predict,    &w->kernels.unit,
+                                       &w->kernels.rows,      &w->kernels.panel,      &w->kernels.strips,
+                                       &w->kernels.eliminate, &w->kernels.substitute, &w->kernels.solution };
     const bn_define defines[] = {
         { .name = "HEAT", .kind = BN_DEF_INT, .u.i = s->config.a > 0 },
         { .name = "NODE_WALL", .kind = BN_DEF_INT, .u.i = FLOW_NODE_WALL },
@@ -53,12 +55,12 @@ bn_status flow_newton_setup(bn_sim *sim, flow *s)
     BN_TRY(bn_program_build(d, "flow_krylov", defines, count, &w->program));
     for (size_t i = 0; i < (w->band > 0 ? sizeof descs / sizeof *descs : OF_GMRES); i++)
         BN_TRY(bn_kernel_find(w->program, &descs[i], of_vectors[i]));
-    bn_kernel_layers(w->dots, DOT_LAYERS);
-    w->residual = bn_sim_kernel(sim, "flow_newton_residual");
-    w->heat_source = bn_sim_kernel(sim, "flow_newton_heat_source");
-    w->vorticity_source = bn_sim_kernel(sim, "flow_newton_vorticity_source");
-    w->poisson = bn_sim_kernel(sim, "flow_newton_poisson");
-    w->jacobian = bn_sim_kernel(sim, "flow_newton_jacobian");
+    bn_kernel_layers(w->kernels.dots, DOT_LAYERS);
+    w->kernels.residual = bn_sim_kernel(sim, "flow_newton_residual");
+    w->kernels.heat_source = bn_sim_kernel(sim, "flow_newton_heat_source");
+    w->kernels.vorticity_source = bn_sim_kernel(sim, "flow_newton_vorticity_source");
+    w->kernels.poisson = bn_sim_kernel(sim, "flow_newton_poisson");
+    w->kernels.jacobian = bn_sim_kernel(sim, "flow_newton_jacobian");
     const size_t longer = s->config.nx > s->config.ny ? s->config.nx : s->config.ny;
     BN_TRY(bn_partials_create(d, "length of a vector", 1, 0, &w->norms));
     BN_TRY(bn_partials_create(d, "products of vectors", w->basis, 0, &w->products_of));
@@ -103,8 +105,8 @@ static bn_status residual(bn_sim *sim, flow *s, double scale)
 {
     flow_newton *w = &s->newton;
     (void)sim;
-    BN_TRY(BN_RUN(w->residual, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1), BN_READ(s->fields.omega, 1),
-                  BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1),
+    BN_TRY(BN_RUN(w->kernels.residual, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
+                  BN_READ(s->fields.omega, 1), BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1),
                   BN_READ(s->systems.work[s->config.a > 0 ? FLOW_HEAT : FLOW_PSI].bits, 0), BN_READ(s->fields.node, 0),
                   BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.velocity), BN_UPDATE(w->vectors), BN_REALV(scale),
                   BN_REALV(w->weight), BN_PARTIALS(s->device.sums), BN_PARTIALS(w->norms)));
@@ -117,8 +119,8 @@ static bn_status residual(bn_sim *sim, flow *s, double scale)
 static bn_status normalise(flow *s, int k, int column)
 {
     flow_newton *w = &s->newton;
-    return BN_RUN(w->normalise, BN_UPDATE(w->vectors), BN_READ(s->fields.node, 0), BN_TOTALS(w->norms), BN_I32V(k),
-                  BN_SCALARS(w->columns[column]), BN_SCALARS(w->wall_values));
+    return BN_RUN(w->kernels.normalise, BN_UPDATE(w->vectors), BN_READ(s->fields.node, 0), BN_TOTALS(w->norms),
+                  BN_I32V(k), BN_SCALARS(w->columns[column]), BN_SCALARS(w->wall_values));
 }
 
 static bn_status precondition(flow *s, int k)
@@ -127,17 +129,17 @@ static bn_status precondition(flow *s, int k)
     const flow_constants *c = &s->k;
     bn_field *d_psi = s->fields.before, *rhs = s->fields.rhs;
     const double nu_x = w->scale * c->nu_x, nu_y = w->scale * c->nu_y;
-    BN_TRY(BN_RUN(w->walls, BN_READ(w->vectors, 0), BN_READ(s->fields.node, 0), BN_SCALARS(w->wall_values),
+    BN_TRY(BN_RUN(w->kernels.walls, BN_READ(w->vectors, 0), BN_READ(s->fields.node, 0), BN_SCALARS(w->wall_values),
                   BN_ARRAY(w->wall_table), BN_I32V(k), BN_REALV(1 / nu_x), BN_REALV(1 / nu_y),
                   BN_REALV(FLOW_NEWTON_BODY / (nu_x > nu_y ? nu_x : nu_y)), BN_WRITE(w->d_omega), BN_WRITE(d_psi)));
     if (s->config.a > 0) {
-        BN_TRY(BN_RUN(w->heat_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0),
+        BN_TRY(BN_RUN(w->kernels.heat_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0),
                       BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_I32V(k),
                       BN_REALV(c->per_h2_x / (c->a_x * w->scale * w->weight)), BN_WRITE(rhs), BN_WRITE(w->d_heat)));
         BN_TRY(bn_linear_solve(s->systems.solver[FLOW_HEAT], w->d_heat, rhs, &s->systems.target[FLOW_HEAT]));
     }
-    BN_TRY(BN_RUN(w->vorticity_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0), BN_READ(w->d_omega, 1),
-                  BN_READ(heat_or(s, w->d_heat, w->d_omega), 1), BN_READ(s->fields.velocity, 0),
+    BN_TRY(BN_RUN(w->kernels.vorticity_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0),
+                  BN_READ(w->d_omega, 1), BN_READ(heat_or(s, w->d_heat, w->d_omega), 1), BN_READ(s->fields.velocity, 0),
                   BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(k),
                   BN_REALV(c->per_h2_x / nu_x), BN_WRITE(rhs)));
     if (s->systems.coupled) {
@@ -145,7 +147,7 @@ static bn_status precondition(flow *s, int k)
         return bn_linear_check(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]);
     }
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]));
-    BN_TRY(BN_RUN(w->poisson, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->d_omega, 0),
+    BN_TRY(BN_RUN(w->kernels.poisson, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->d_omega, 0),
                   BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_WRITE(d_psi), BN_WRITE(rhs)));
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], d_psi, rhs, &s->systems.target[FLOW_PSI]));
     return s->border.bodies > 0 ? flow_step_bodies(s, d_psi, w->d_omega, w->d_heat) : BN_OK;
@@ -155,9 +157,10 @@ static bn_status precondition(flow *s, int k)
 static bn_status multiply(flow *s, int k)
 {
     flow_newton *w = &s->newton;
-    return BN_RUN(w->jacobian, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
-                  BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1), BN_READ(s->fields.velocity, 0),
-                  BN_READ(w->d_omega, 1), BN_READ(s->fields.before, 1), BN_READ(heat_or(s, w->d_heat, w->d_omega), 1),
+    return BN_RUN(w->kernels.jacobian, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1),
+                  BN_READ(s->fields.psi, 1), BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1),
+                  BN_READ(s->fields.velocity, 0), BN_READ(w->d_omega, 1), BN_READ(s->fields.before, 1),
+                  BN_READ(heat_or(s, w->d_heat, w->d_omega), 1),
                   BN_READ(s->systems.work[s->config.a > 0 ? FLOW_HEAT : FLOW_PSI].bits, 0), BN_READ(s->fields.node, 0),
                   BN_UPDATE(w->vectors), BN_I32V(k), BN_REALV(w->scale), BN_REALV(w->weight));
 }
@@ -166,9 +169,10 @@ static bn_status orthogonalise(flow *s, int k, int column)
 {
     flow_newton *w = &s->newton;
     BN_TRY(multiply(s, k));
-    BN_TRY(BN_RUN(w->dots, BN_READ(w->vectors, 0), BN_I32V(k), BN_PARTIALS(w->products_of)));
-    BN_TRY(BN_RUN(w->column, BN_TOTALS(w->products_of), BN_I32V(k), BN_SCALARS(w->columns[column])));
-    return BN_RUN(w->project, BN_UPDATE(w->vectors), BN_SCALARS(w->columns[column]), BN_I32V(k), BN_PARTIALS(w->norms));
+    BN_TRY(BN_RUN(w->kernels.dots, BN_READ(w->vectors, 0), BN_I32V(k), BN_PARTIALS(w->products_of)));
+    BN_TRY(BN_RUN(w->kernels.column, BN_TOTALS(w->products_of), BN_I32V(k), BN_SCALARS(w->columns[column])));
+    return BN_RUN(w->kernels.project, BN_UPDATE(w->vectors), BN_SCALARS(w->columns[column]), BN_I32V(k),
+                  BN_PARTIALS(w->norms));
 }
 
 static bn_status read_columns(flow *s, double (*columns)[FLOW_NEWTON_COLUMN], int count, int rows)
@@ -183,14 +187,14 @@ static bn_status combine(flow *s, const double *factors, int k)
 {
     flow_newton *w = &s->newton;
     BN_TRY(bn_scalars_write(w->factors, factors, (size_t)k));
-    return BN_RUN(w->combine, BN_UPDATE(w->vectors), BN_READ(s->fields.node, 0), BN_SCALARS(w->factors), BN_I32V(k),
-                  BN_SCALARS(w->wall_values));
+    return BN_RUN(w->kernels.combine, BN_UPDATE(w->vectors), BN_READ(s->fields.node, 0), BN_SCALARS(w->factors),
+                  BN_I32V(k), BN_SCALARS(w->wall_values));
 }
 
 static bn_status update(flow *s, double step)
 {
     flow_newton *w = &s->newton;
-    BN_TRY(BN_RUN(w->update, BN_READ(s->fields.omega, 0), BN_READ(w->d_omega, 0),
+    BN_TRY(BN_RUN(w->kernels.update, BN_READ(s->fields.omega, 0), BN_READ(w->d_omega, 0),
                   BN_READ(heat_or(s, s->fields.T, s->fields.omega), 0), BN_READ(heat_or(s, w->d_heat, w->d_omega), 0),
                   BN_REALV(step), BN_WRITE(s->fields.next), BN_WRITE(heat_or(s, s->fields.T_next, s->fields.rhs))));
     bn_field_swap(s->fields.omega, s->fields.next);
@@ -202,7 +206,7 @@ static bn_status update(flow *s, double step)
 static bn_status predict(flow *s, double further, bool back)
 {
     flow_newton *w = &s->newton;
-    return BN_RUN(w->predict, BN_UPDATE(s->fields.omega), BN_UPDATE(heat_or(s, s->fields.T, s->fields.rhs)),
+    return BN_RUN(w->kernels.predict, BN_UPDATE(s->fields.omega), BN_UPDATE(heat_or(s, s->fields.T, s->fields.rhs)),
                   BN_REALV(further), BN_I32V(back), BN_UPDATE(w->omega_before),
                   BN_UPDATE(heat_or(s, w->T_before, s->fields.rhs)));
 }
@@ -215,28 +219,29 @@ static bn_status eliminate(bn_sim *sim, flow *s, bool *asked)
     BN_TRY(bn_field_zero(w->matrix));
     for (int i = 0; i < 18; i++) { /* nine colours of psi, then of omega */
         const int colour = i % 9, part = i / 9;
-        BN_TRY(BN_RUN(w->unit, BN_I32V(colour), BN_I32V(part), BN_WRITE(w->d_omega), BN_WRITE(s->fields.before)));
+        BN_TRY(
+            BN_RUN(w->kernels.unit, BN_I32V(colour), BN_I32V(part), BN_WRITE(w->d_omega), BN_WRITE(s->fields.before)));
         BN_TRY(multiply(s, 1));
-        BN_TRY(BN_RUN(w->rows, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0), BN_READ(s->fields.node, 0),
-                      BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(colour), BN_I32V(part),
-                      BN_REALV(s->k.per_h2_x), BN_REALV(s->k.per_h2_y), BN_UPDATE(w->matrix)));
+        BN_TRY(BN_RUN(w->kernels.rows, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0),
+                      BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(colour),
+                      BN_I32V(part), BN_REALV(s->k.per_h2_x), BN_REALV(s->k.per_h2_y), BN_UPDATE(w->matrix)));
     }
     for (int begin = 0; begin < nodes && !*asked; begin += PANEL) {
-        BN_TRY(BN_RUN(w->panel, BN_UPDATE(w->matrix), BN_I32V(begin)));
-        BN_TRY(BN_RUN(w->strips, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        BN_TRY(BN_RUN(w->kernels.panel, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        BN_TRY(BN_RUN(w->kernels.strips, BN_UPDATE(w->matrix), BN_I32V(begin)));
         if (begin + PANEL < nodes)
-            BN_TRY(BN_RUN(w->eliminate, BN_UPDATE(w->matrix), BN_I32V(begin)));
+            BN_TRY(BN_RUN(w->kernels.eliminate, BN_UPDATE(w->matrix), BN_I32V(begin)));
         if (begin % (PANEL * PANELS) == 0) {
             BN_TRY(bn_domain_finish(d));
             *asked = bn_sim_asked_to_end(sim);
         }
     }
     for (int begin = (nodes - 1) / PANEL * PANEL; begin >= 0 && !*asked; begin -= PANEL) {
-        BN_TRY(BN_RUN(w->substitute, BN_UPDATE(w->matrix), BN_I32V(begin)));
+        BN_TRY(BN_RUN(w->kernels.substitute, BN_UPDATE(w->matrix), BN_I32V(begin)));
         if (begin % (PANEL * PANELS) == 0)
             BN_TRY(bn_domain_finish(d));
     }
-    return BN_RUN(w->solution, BN_READ(w->matrix, 0), BN_WRITE(w->d_omega));
+    return BN_RUN(w->kernels.solution, BN_READ(w->matrix, 0), BN_WRITE(w->d_omega));
 }
 
 const flow_newton_engine flow_newton_device = {
