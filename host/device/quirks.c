@@ -34,6 +34,7 @@ static void local_twice(bn_quirks *q) { q->local_counted_twice = true; }
 static void loops_in_order(bn_quirks *q) { q->option = "-DLOOPS_LOSE_ORDER"; }
 static void no_calls(bn_quirks *q) { q->option = "-DCALLS_LOSE_ARGUMENTS"; }
 static void no_inlining(bn_quirks *q) { q->option = "-fno-inline"; }
+static void no_warnings(bn_quirks *q) { q->option = "-w"; }
 
 static void exclude_old(bn_quirks *q)
 {
@@ -62,6 +63,10 @@ static const bn_quirk rows[] = {
     { "Portable Computing Language", NULL, NULL, platform_cache,
       "its own cache serves work-group sizes too; fetching a binary costs a second compile",
       "measured: 3.25 s against 0.03 s", "2025-11" },
+    { "Portable Computing Language", NULL, NULL, no_warnings,
+      "it tells the program's user how many warnings there were, and on processors without AVX-512 each of its own "
+      "functions of sixteen numbers is one: it changes the ABI",
+      "seen in 3.1: 68 warnings generated, of maxwell_rows.cl", "2026-11" },
     { "NVIDIA", NULL, NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented",
       "2026-11" },
     { "NVIDIA", NULL, NULL, groups_meet,

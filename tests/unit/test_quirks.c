@@ -69,6 +69,8 @@ TEST(kernels_are_told_what_compilers_of_cpus_do)
     ck_assert_str_eq(bn_quirks_find(&mesa, 0).option, "-DCALLS_LOSE_ARGUMENTS");
     ck_assert_str_eq(bn_quirks_find(&intel, 4).option, "-DLOOPS_LOSE_ORDER");
     ck_assert_str_eq(bn_quirks_find(&oclgrind, 0).option, "-fno-inline");
+    const bn_device_info pocl = device("Portable Computing Language", "OpenCL 3.0 PoCL HSTR", "");
+    ck_assert_str_eq(bn_quirks_find(&pocl, 0).option, "-w");
     mesa.name = "AMD Radeon RX 6800";
     intel = device("Intel(R) OpenCL Graphics", "OpenCL 3.0 NEO", "");
     ck_assert_ptr_null(bn_quirks_find(&mesa, 0).option);
