@@ -28,7 +28,7 @@ function predict_pieces(rate, side, overlap, bytes, strong, devices,    rows, si
 BEGIN {
     BANDWIDTH = 55e9   # between device and pinned memory [B/s], measured
     LATENCY = 14e-6    # of a read or write that is waited for [s], measured
-    CALLS = 120e-6     # of the host for two devices in two steps of bpm in space [s], counted
+    CALLS = 120e-6     # of the host for two devices in two steps of bpm in space [s]: fitted to 2048^2, strong
     NETWORK = 10e-6    # of a round between nodes [s], assumed
     NODE = 8           # devices of a node
     n = split("2 4 8 64 1000", P, " ")

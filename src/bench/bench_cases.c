@@ -137,7 +137,7 @@ const bn_bench_case bn_bench_scaled[] = {
       .sets = { "solver.sweep=two-pass" } },
     { KIND("flood", "time step, order 1", "cell", FLOOD, 2, FULL), ON(SIZES(512), SIZES(7168)),
       .sets = { "solver.order=1", "time.interval=2" } },
-    /* To the rounding, so that cycles are as many in every round. */
+    /* To the rounding, so that the number of cycles changes less from round to round. */
     { KIND("flow", "time step, multigrid", "point", FLOW_STREAM, 2, FULL), ON(SIZES(129), SIZES(7169)),
       .sets = { "solver.cg_forcing=0", "solver.cg_tolerance=1e-15" } },
     { KIND("xray", "double slit", "photon", XRAY_WITH(SLIT), 1, FULL), BOTH(256),
