@@ -22,10 +22,14 @@ static void *run(void *given)
 
 static void share_out(size_t rows, size_t count, void (*work)(void *user, size_t first, size_t end), void *user)
 {
+    if (count <= 1) { /* as many small calls are: asking for the number of processors reads a file */
+        work(user, 0, rows);
+        return;
+    }
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t most = processors > 0 ? (size_t)processors : 1;
     most = most < MOST_THREADS ? most : MOST_THREADS;
-    count = count < 1 ? 1 : count < most ? count : most;
+    count = count < most ? count : most;
     row_range ranges[MOST_THREADS];
     pthread_t threads[MOST_THREADS];
     bool started[MOST_THREADS] = { false };
