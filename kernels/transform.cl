@@ -73,23 +73,37 @@ ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, int period, global co
     else { LEVEL_0 LEVEL_1 LEVEL_2 } PUT(a, 0) PUT(b, 1) PUT(c, 2) PUT(d, 3) PUT(e, 4) PUT(f, 5) PUT(g, 6) PUT(h, 7)
 }
 
-/* Two levels, on four points. t: of 2^log / 4; period = log + 1. */
-ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, int period, global const real2 *twiddle)
+/* Two levels, on four points at distances of `part`. w: the first butterfly's factor; turn: factors of a quarter of a
+ * circle. */
+ALWAYS_INLINED void butterflies_4(local real2 *z, int at, int part, int w, int turn, global const real2 *twiddle,
+                                  int up)
 {
-    const int part = 1 << (top - 2), offset = t & (part - 1), at = SWIZZLE((t >> (top - 2)) << top | offset);
-    const int w = offset << (period - top), turn = 1 << (period - 2), up = 0;
     TAKE(a, 0)
     TAKE(b, 1)
     TAKE(c, 2)
     TAKE(d, 3)
+    if (up) {
+        BUTTERFLY(a, b, 2 * w)
+        BUTTERFLY(c, d, 2 * w)
+    }
     BUTTERFLY(a, c, w)
     BUTTERFLY(b, d, w + turn)
-    BUTTERFLY(a, b, 2 * w)
-    BUTTERFLY(c, d, 2 * w)
+    if (!up) {
+        BUTTERFLY(a, b, 2 * w)
+        BUTTERFLY(c, d, 2 * w)
+    }
     PUT(a, 0)
     PUT(b, 1)
     PUT(c, 2)
     PUT(d, 3)
+}
+
+/* t: of 2^log / 4; period = log + 1. */
+ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, int period, global const real2 *twiddle)
+{
+    const int part = 1 << (top - 2), offset = t & (part - 1);
+    butterflies_4(z, SWIZZLE((t >> (top - 2)) << top | offset), part, offset << (period - top), 1 << (period - 2),
+                  twiddle, 0);
 }
 
 ALWAYS_INLINED void pass_all(local real2 *z, int log, int top, global const real2 *twiddle, int up)
@@ -112,14 +126,7 @@ ALWAYS_INLINED void pass_rest(local real2 *z, int log, global const real2 *twidd
     } else {
         const int part = 1 << (log - 2);
         FOR_ITEMS(base, part)
-        {
-            const int at = SWIZZLE(base);
-            TAKE(a, 0)
-            TAKE(b, 1)
-            TAKE(c, 2) TAKE(d, 3) if (up){ BUTTERFLY(a, b, base << 1) BUTTERFLY(c, d, base << 1) } BUTTERFLY(a, c, base)
-                BUTTERFLY(b, d, base + part) if (!up){ BUTTERFLY(a, b, base << 1) BUTTERFLY(c, d, base << 1) } PUT(a, 0)
-                    PUT(b, 1) PUT(c, 2) PUT(d, 3)
-        }
+        butterflies_4(z, SWIZZLE(base), part, base, part, twiddle, up);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
