@@ -22,10 +22,14 @@
 
 static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
 
+/* exp(-2 pi i t / 2^log), t < 2^log / 2. Each length has factors of its own, so that neighbours read what lies side by
+ * side. */
+#define FACTOR(log, t) twiddle[(1 << ((log)-1)) + (t)]
+
 /* Forward: (a, b) -> (a + b, (a - b) w). Backward (up): (a, b) -> (a + b conj w, a - b conj w). */
-#define BUTTERFLY(a, b, k)                                        \
+#define BUTTERFLY(a, b, w)                                        \
     {                                                             \
-        const real2 w_ = twiddle[k], u_ = a;                      \
+        const real2 w_ = w, u_ = a;                               \
         const real2 v_ = up ? times(b, (real2)(w_.x, -w_.y)) : b; \
         const real2 d_ = u_ - v_;                                 \
         a = u_ + v_;                                              \
@@ -42,30 +46,28 @@ static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y
 #define TAKE(v, q) real2 v = z[at ^ SWIZZLE((q)*part)];
 #define PUT(v, q) z[at ^ SWIZZLE((q)*part)] = v;
 
-/* Three levels at once, on eight points in registers; the largest butterflies span 2^top points. t: of 2^log / 8;
- * there are 2^(period - 1) twiddle factors or more. */
-ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, int period, global const real2 *twiddle, int up)
+/* Three levels at once, on eight points in registers; the largest butterflies span 2^top points. t: of 2^log / 8. */
+ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, global const real2 *twiddle, int up)
 {
     const int part = 1 << (top - 3), offset = t & (part - 1), at = SWIZZLE((t >> (top - 3)) << top | offset);
-    const int w = offset << (period - top), turn = 1 << (period - 3); /* an eighth of a circle */
     TAKE(a, 0)
     TAKE(b, 1)
     TAKE(c, 2) TAKE(d, 3) TAKE(e, 4) TAKE(f, 5) TAKE(g, 6) TAKE(h, 7)
-#define LEVEL_0                   \
-    BUTTERFLY(a, e, w)            \
-    BUTTERFLY(b, f, w + turn)     \
-    BUTTERFLY(c, g, w + 2 * turn) \
-    BUTTERFLY(d, h, w + 3 * turn)
-#define LEVEL_1                       \
-    BUTTERFLY(a, c, 2 * w)            \
-    BUTTERFLY(b, d, 2 * w + 2 * turn) \
-    BUTTERFLY(e, g, 2 * w)            \
-    BUTTERFLY(f, h, 2 * w + 2 * turn)
-#define LEVEL_2            \
-    BUTTERFLY(a, b, 4 * w) \
-    BUTTERFLY(c, d, 4 * w) \
-    BUTTERFLY(e, f, 4 * w) \
-    BUTTERFLY(g, h, 4 * w)
+#define LEVEL_0                                      \
+    BUTTERFLY(a, e, FACTOR(top, offset))             \
+    BUTTERFLY(b, f, FACTOR(top, offset + part))      \
+    BUTTERFLY(c, g, FACTOR(top, offset + 2 * part))  \
+    BUTTERFLY(d, h, FACTOR(top, offset + 3 * part))
+#define LEVEL_1                                      \
+    BUTTERFLY(a, c, FACTOR(top - 1, offset))         \
+    BUTTERFLY(b, d, FACTOR(top - 1, offset + part))  \
+    BUTTERFLY(e, g, FACTOR(top - 1, offset))         \
+    BUTTERFLY(f, h, FACTOR(top - 1, offset + part))
+#define LEVEL_2                              \
+    BUTTERFLY(a, b, FACTOR(top - 2, offset)) \
+    BUTTERFLY(c, d, FACTOR(top - 2, offset)) \
+    BUTTERFLY(e, f, FACTOR(top - 2, offset)) \
+    BUTTERFLY(g, h, FACTOR(top - 2, offset))
         if (up)
     {
         LEVEL_2 LEVEL_1 LEVEL_0
@@ -73,9 +75,8 @@ ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, int period, global co
     else { LEVEL_0 LEVEL_1 LEVEL_2 } PUT(a, 0) PUT(b, 1) PUT(c, 2) PUT(d, 3) PUT(e, 4) PUT(f, 5) PUT(g, 6) PUT(h, 7)
 }
 
-/* Two levels, on four points at distances of `part`. w: the first butterfly's factor; turn: factors of a quarter of a
- * circle. */
-ALWAYS_INLINED void butterflies_4(local real2 *z, int at, int part, int w, int turn, global const real2 *twiddle,
+/* Two levels, on four points of a part of 2^top, at distances of `part`; the first at `offset` of its part. */
+ALWAYS_INLINED void butterflies_4(local real2 *z, int at, int part, int top, int offset, global const real2 *twiddle,
                                   int up)
 {
     TAKE(a, 0)
@@ -83,14 +84,14 @@ ALWAYS_INLINED void butterflies_4(local real2 *z, int at, int part, int w, int t
     TAKE(c, 2)
     TAKE(d, 3)
     if (up) {
-        BUTTERFLY(a, b, 2 * w)
-        BUTTERFLY(c, d, 2 * w)
+        BUTTERFLY(a, b, FACTOR(top - 1, offset))
+        BUTTERFLY(c, d, FACTOR(top - 1, offset))
     }
-    BUTTERFLY(a, c, w)
-    BUTTERFLY(b, d, w + turn)
+    BUTTERFLY(a, c, FACTOR(top, offset))
+    BUTTERFLY(b, d, FACTOR(top, offset + part))
     if (!up) {
-        BUTTERFLY(a, b, 2 * w)
-        BUTTERFLY(c, d, 2 * w)
+        BUTTERFLY(a, b, FACTOR(top - 1, offset))
+        BUTTERFLY(c, d, FACTOR(top - 1, offset))
     }
     PUT(a, 0)
     PUT(b, 1)
@@ -98,18 +99,17 @@ ALWAYS_INLINED void butterflies_4(local real2 *z, int at, int part, int w, int t
     PUT(d, 3)
 }
 
-/* t: of 2^log / 4; period = log + 1. */
-ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, int period, global const real2 *twiddle)
+/* Two levels, on four points. t: of 2^log / 4. */
+ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, global const real2 *twiddle)
 {
     const int part = 1 << (top - 2), offset = t & (part - 1);
-    butterflies_4(z, SWIZZLE((t >> (top - 2)) << top | offset), part, offset << (period - top), 1 << (period - 2),
-                  twiddle, 0);
+    butterflies_4(z, SWIZZLE((t >> (top - 2)) << top | offset), part, top, offset, twiddle, 0);
 }
 
 ALWAYS_INLINED void pass_all(local real2 *z, int log, int top, global const real2 *twiddle, int up)
 {
     FOR_ITEMS(t, 1 << (log - 3))
-    pass_8(z, t, top, log, twiddle, up);
+    pass_8(z, t, top, twiddle, up);
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
@@ -121,12 +121,12 @@ ALWAYS_INLINED void pass_rest(local real2 *z, int log, global const real2 *twidd
         FOR_ITEMS(base, part)
         {
             const int at = SWIZZLE(base);
-            TAKE(a, 0) TAKE(b, 1) BUTTERFLY(a, b, base) PUT(a, 0) PUT(b, 1)
+            TAKE(a, 0) TAKE(b, 1) BUTTERFLY(a, b, FACTOR(log, base)) PUT(a, 0) PUT(b, 1)
         }
     } else {
         const int part = 1 << (log - 2);
         FOR_ITEMS(base, part)
-        butterflies_4(z, SWIZZLE(base), part, base, part, twiddle, up);
+        butterflies_4(z, SWIZZLE(base), part, log, base, twiddle, up);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -196,39 +196,34 @@ ALWAYS_INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int od
 /* Levels of block 0, 2^top points that are still to be folded, on the points that belong together:
  * a[r] = f[r part + k] and b[r] = f[(r + 1) part - k], part = 2^top >> levels, k = 0 ... part / 2. No loops: compilers
  * keep in registers what has an index that is a number in the text. */
-ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int log, int top, int levels,
-                                global const real2 *twiddle, int odd)
+ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int top, int levels, global const real2 *twiddle,
+                                int odd)
 {
-    const int up = 0;
-    int w = k << (log - top), turn = 1 << (log - levels);
-#define FOLD_POINTS(n, r) \
-    fold(&a[r], &b[(n) / 2 - 1 - (r)], &a[(n) / 2 + (r)], &b[(n)-1 - (r)], twiddle[w + (r)*turn], odd);
-#define BESIDE_FOLD(block, n, r)                                                           \
-    BUTTERFLY(a[(block) + (r)], a[(block) + (n) / 2 + (r)], 2 * (w + (r)*turn))            \
-    BUTTERFLY(b[(block) + (r)], b[(block) + (n) / 2 + (r)], 2 * (((r) + 1) * turn - w))
+    const int up = 0, part = 1 << (top - levels);
+#define FOLD_POINTS(n, log, r) \
+    fold(&a[r], &b[(n) / 2 - 1 - (r)], &a[(n) / 2 + (r)], &b[(n)-1 - (r)], FACTOR(log, k + (r)*part), odd);
+#define BESIDE_FOLD(block, n, log, r)                                                              \
+    BUTTERFLY(a[(block) + (r)], a[(block) + (n) / 2 + (r)], FACTOR(log, k + (r)*part))             \
+    BUTTERFLY(b[(block) + (r)], b[(block) + (n) / 2 + (r)], FACTOR(log, ((r) + 1) * part - k))
     if (levels == 3) {
-        FOLD_POINTS(8, 0)
-        FOLD_POINTS(8, 1)
-        FOLD_POINTS(8, 2)
-        FOLD_POINTS(8, 3)
-        w *= 2, turn *= 2;
+        FOLD_POINTS(8, top + 1, 0)
+        FOLD_POINTS(8, top + 1, 1)
+        FOLD_POINTS(8, top + 1, 2)
+        FOLD_POINTS(8, top + 1, 3)
+        BESIDE_FOLD(4, 4, top - 1, 0)
+        BESIDE_FOLD(4, 4, top - 1, 1)
     }
+    const int left = levels == 3 ? top - 1 : top;
     if (levels >= 2) {
-        FOLD_POINTS(4, 0)
-        FOLD_POINTS(4, 1)
-        if (levels == 3) {
-            BESIDE_FOLD(4, 4, 0)
-            BESIDE_FOLD(4, 4, 1)
-        }
-        w *= 2, turn *= 2;
+        FOLD_POINTS(4, left + 1, 0)
+        FOLD_POINTS(4, left + 1, 1)
+        BESIDE_FOLD(2, 2, left - 1, 0)
     }
-    FOLD_POINTS(2, 0)
-    if (levels >= 2)
-        BESIDE_FOLD(2, 2, 0)
     if (levels == 3) {
-        BESIDE_FOLD(4, 2, 0)
-        BESIDE_FOLD(6, 2, 0)
+        BESIDE_FOLD(4, 2, left - 1, 0)
+        BESIDE_FOLD(6, 2, left - 1, 0)
     }
+    FOLD_POINTS(2, top + 2 - levels, 0)
 }
 
 /* `each` for every part. */
@@ -283,7 +278,7 @@ ALWAYS_INLINED void fold_lines(global const real *values, lines l, int pairs, in
     a[r] = point(values, l, pair, (r)*part + k, odd, (r) == 0);          \
     b[r] = point(values, l, pair, ((r) + 1) * part - k, odd, (r) == parts - 1);
         EACH_PART(levels, LOAD_POINTS)
-        fold_levels(a, b, k, log, log, levels, twiddle, odd);
+        fold_levels(a, b, k, log, levels, twiddle, odd);
         put_folded(z + pair * room, a, b, k, log, log, levels, odd);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
@@ -303,7 +298,7 @@ ALWAYS_INLINED void fold_pass(local real2 *z, int k, int log, int top, int level
                         : z[SWIZZLE(1 << log)];
     EACH_PART(levels, TAKE_A)
     EACH_PART(levels, TAKE_B)
-    fold_levels(a, b, k, log, top, levels, twiddle, odd);
+    fold_levels(a, b, k, top, levels, twiddle, odd);
     put_folded(z, a, b, k, log, top, levels, odd);
 }
 
@@ -319,7 +314,7 @@ ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int pairs, int log, in
             local real2 *own = z + (t >> (log - 2)) * room;
             const int task = t & ((1 << (log - 2)) - 1);
             if (task >= part)
-                pass_4(own, task, top, log + 1, twiddle);
+                pass_4(own, task, top, twiddle);
             else if (2 * task <= part)
                 fold_pass(own, task, log, top, 2, odd, twiddle);
         }
@@ -337,7 +332,7 @@ ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, g
         FOR_ITEMS(t, first + eighth / 2 + 1)
         {
             if (t < others)
-                pass_8(z, t + eighth, top, log + 1, twiddle, 0);
+                pass_8(z, t + eighth, top, twiddle, 0);
             else if (t >= first)
                 fold_pass(z, t - first, log, top, 3, odd, twiddle);
         }

@@ -80,11 +80,13 @@ static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
     return fits;
 }
 
-static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bn_device_array *table[TABLES])
+/* For the kernels of spectral_lines.cl, or of spectral.cl. */
+static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bool lines, bn_device_array *table[TABLES])
 {
     const size_t length = (size_t)a->length, count = (size_t)a->count, size = (size_t)1 << a->log;
     const double none[2] = { 0, 0 };
-    BN_TRY(bn_device_array_reals(d, "twiddle factors", a->twiddle, bn_spectral_twiddles(a), &table[TWIDDLE]));
+    BN_TRY(bn_device_array_reals(d, "twiddle factors", lines ? a->twiddle : a->factors,
+                                 lines ? bn_spectral_twiddles(a) : bn_spectral_factors(a), &table[TWIDDLE]));
     BN_TRY(bn_device_array_integers(d, "extension", a->load, length, &table[LOAD]));
     BN_TRY(bn_device_array_integers(d, "order", a->pick, count, &table[PICK]));
     BN_TRY(bn_device_array_integers(d, "extension back", a->load_back, length, &table[LOAD_BACK]));
@@ -228,8 +230,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     bn_kernel_pairs(s->columns, n[1]);
     bn_kernel_items(s->rows, items(x, n[0], real_bytes));
     bn_kernel_items(s->columns, items(y, n[1], real_bytes));
-    BN_GO(create_tables(domain, x, s->table[0]));
-    BN_GO(create_tables(domain, y, s->table[1]));
+    BN_GO(create_tables(domain, x, lines, s->table[0]));
+    BN_GO(create_tables(domain, y, lines, s->table[1]));
     *out = s;
     s = NULL;
 out:

@@ -241,6 +241,16 @@ static void transform(double *pairs, int log, const double *twiddle)
             }
 }
 
+/* The twiddle factors of each length side by side. */
+static void fill_factors(bn_spectral_axis *a)
+{
+    const int most = a->log + (a->folded ? 1 : 0);
+    for (int log = 1; log <= most; log++)
+        for (size_t t = 0; t < (size_t)1 << (log - 1); t++)
+            for (size_t part = 0; part < 2; part++)
+                a->factors[2 * (((size_t)1 << (log - 1)) + t) + part] = a->twiddle[2 * (t << (most - log)) + part];
+}
+
 static bool fill_axis(bn_spectral_axis *a, double k, double mass)
 {
     const int size = 1 << a->log, length = a->length;
@@ -249,11 +259,12 @@ static bool fill_axis(bn_spectral_axis *a, double k, double mass)
     a->pick = calloc((size_t)a->count, sizeof *a->pick);
     a->pick_back = calloc((size_t)a->count, sizeof *a->pick_back);
     a->twiddle = calloc(bn_spectral_twiddles(a), sizeof *a->twiddle);
+    a->factors = calloc(bn_spectral_factors(a), sizeof *a->factors);
     a->chirp = calloc(2 * (size_t)length, sizeof *a->chirp);
     a->spectrum = calloc(2 * (size_t)size, sizeof *a->spectrum);
     a->eigenvalue = calloc((size_t)a->count, sizeof *a->eigenvalue);
-    if (!a->load || !a->load_back || !a->pick || !a->pick_back || !a->twiddle || !a->chirp || !a->spectrum ||
-        !a->eigenvalue)
+    if (!a->load || !a->load_back || !a->pick || !a->pick_back || !a->twiddle || !a->factors || !a->chirp ||
+        !a->spectrum || !a->eigenvalue)
         return false;
     for (int m = 0; m < length; m++) {
         a->load[m] = extend(a, m);
@@ -272,6 +283,7 @@ static bool fill_axis(bn_spectral_axis *a, double k, double mass)
         a->twiddle[2 * t] = cos(2 * pi * t / size);
         a->twiddle[2 * t + 1] = -sin(2 * pi * t / size);
     }
+    fill_factors(a);
     for (int m = 0; a->chirps && m < length; m++) {
         /* exp(-i pi m^2 / length): the square modulo the period keeps the angle small and exact. */
         const double angle = pi * (double)((long long)m * m % (2LL * length)) / length;
@@ -426,6 +438,7 @@ void bn_spectral_plan_destroy(bn_spectral_plan *plan)
         free(a->pick);
         free(a->pick_back);
         free(a->twiddle);
+        free(a->factors);
         free(a->chirp);
         free(a->spectrum);
         free(a->eigenvalue);

@@ -11,6 +11,8 @@
  * power of two they are a convolution (`chirps`), if both ends are alike and 2^log is `intervals` lines are `folded`.
  *   twiddle     bn_spectral_twiddles() numbers: exp(-2 pi i t / 2^log), t < 2^log / 2; folded exp(-i pi t / 2^log),
  *               t <= 2^log
+ *   factors     bn_spectral_factors() numbers: the same for kernels/transform.cl, exp(-2 pi i t / 2^n), t < 2^n / 2, from
+ *               pair 2^n / 2 on, for every length 2^n
  *   chirp [length], spectrum [2^log]    pairs (re, im)
  *   load, load_back [length]            for each point of the period the value there, forward and back, as the kernel
  *                                       explains
@@ -23,7 +25,7 @@ typedef struct bn_spectral_axis {
     bool low_free, high_free; /* mirrored ends, whose node is an unknown */
     bool odd, chirps, folded;
     int32_t *load, *pick, *load_back, *pick_back;
-    double *twiddle, *chirp, *spectrum, *eigenvalue;
+    double *twiddle, *factors, *chirp, *spectrum, *eigenvalue;
     bool dense;
     double *forward, *back;
 } bn_spectral_axis;
@@ -36,6 +38,11 @@ static inline size_t bn_spectral_twiddles(const bn_spectral_axis *a)
 {
     const size_t size = (size_t)1 << a->log;
     return a->folded ? 2 * (size + 1) : size;
+}
+
+static inline size_t bn_spectral_factors(const bn_spectral_axis *a)
+{
+    return (size_t)2 << (a->log + (a->folded ? 1 : 0));
 }
 
 /* Of the unknowns; on a stretched grid of the nodes. */

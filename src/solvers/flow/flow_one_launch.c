@@ -51,7 +51,7 @@ static bn_status create_tables(bn_domain *d, const flow *s, bn_device_array **ta
     for (int k = 0; k < 2; k++) {
         const bn_spectral_axis *a = &omega.axis[k], *h = &heat.axis[k];
         const size_t count = (size_t)a->count;
-        BN_GO(bn_device_array_reals(d, "twiddle factors", a->twiddle, bn_spectral_twiddles(a),
+        BN_GO(bn_device_array_reals(d, "twiddle factors", a->factors, bn_spectral_factors(a),
                                     &table[STEP_TWIDDLE_X + k]));
         BN_GO(bn_device_array_integers(d, "order", a->pick, count, &table[STEP_PICK_X + k]));
         BN_GO(bn_device_array_reals(d, "eigenvalues", a->eigenvalue, count, &table[STEP_OMEGA_X + k]));
