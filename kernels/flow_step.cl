@@ -40,10 +40,8 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-#define FOLDED(log, odd)                                                                                       \
-    {                                                                                                          \
-        log, FIRST_LEVELS(log), 0, 0, 1, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd), 1, 0 \
-    }
+#define FOLDED(log, odd) \
+    { log, 2, 0, 0, 1, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd), 1, 0 }
 #define LOG_MOST (STEP_LOG_X > STEP_LOG_Y ? STEP_LOG_X : STEP_LOG_Y)
 #define STEP_POINTS ((1 << LOG_MOST) + 16 * HEAT)
 #define COEFFICIENTS_PITCH ((NY + 15) / 16 * 16)

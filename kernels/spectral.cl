@@ -3,9 +3,9 @@
  * With SYSTEMS = 2 it solves A x = b and B y = area x for two matrices of the same unknowns: the coefficients of x are
  * those of the second right-hand side. */
 
-#define AXIS(dim)                                                                                               \
-    ((axis){ LOG_##dim, FIRST_LEVELS(LOG_##dim), LENGTH_##dim, CHIRP_##dim, FOLD_##dim, ODD_##dim, FIRST_##dim, \
-             COUNT_##dim, TWICE_LOW_##dim, TWICE_HIGH_##dim, PAIRS_##dim, POINTS_##dim })
+#define AXIS(dim)                                                                                         \
+    ((axis){ LOG_##dim, LEVELS_##dim, LENGTH_##dim, CHIRP_##dim, FOLD_##dim, ODD_##dim, FIRST_##dim, COUNT_##dim, \
+             TWICE_LOW_##dim, TWICE_HIGH_##dim, PAIRS_##dim, POINTS_##dim })
 /* The end of a folded line of even symmetry stands behind the others. Results at the same place of several pairs lie in
  * different banks. */
 #define POINTS_X ((1 << LOG_X) + 16 * FOLD_X * !ODD_X + (PAIRS_X > 1 ? 16 / PAIRS_X : 0))

@@ -261,10 +261,9 @@ ALWAYS_INLINED real2 point(global const real *values, lines l, int pair, int m, 
     return number >= 0 && number < l.count ? weight(l, number) * w : (real2)(0);
 }
 
-/* Levels of a pass of a folded transform, and of the first, on the way from global to local memory: as many as do not
- * make whole passes. Passes of three levels have fewer barriers and take more registers. */
-#define LEVELS(log) (REAL_BYTES == 4 && (log) > 10 ? 3 : 2)
-#define FIRST_LEVELS(log) ((log) % LEVELS(log) ? (log) % LEVELS(log) : LEVELS(log))
+/* Levels of the first pass of a folded transform, on the way from global to local memory: as many as do not make whole
+ * passes of `levels`, two or three. Three have fewer barriers and take more registers. */
+#define FIRST_LEVELS(log, levels) ((log) % (levels) ? (log) % (levels) : (levels))
 
 ALWAYS_INLINED void fold_lines(global const real *values, lines l, int pairs, int log, int levels, int odd,
                                global const real2 *twiddle, local real2 *z, int room)
@@ -340,20 +339,21 @@ ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, g
     }
 }
 
-/* `levels`: FIRST_LEVELS(log). Of the texts compilers keep those that are possible. */
+/* `levels`: of a pass. Of the texts compilers keep those that are possible. */
 ALWAYS_INLINED void transform_folded(global const real *values, lines l, int pairs, int log, int levels, int odd,
                                      global const real2 *twiddle, local real2 *z, int room)
 {
-    if (levels == 1)
+    const int first = FIRST_LEVELS(log, levels);
+    if (first == 1)
         fold_lines(values, l, pairs, log, 1, odd, twiddle, z, room);
-    else if (levels == 2)
+    else if (first == 2)
         fold_lines(values, l, pairs, log, 2, odd, twiddle, z, room);
     else
         fold_lines(values, l, pairs, log, 3, odd, twiddle, z, room);
-    if (LEVELS(log) == 2)
-        fold_rest_4(z, room, pairs, log, log - levels, odd, twiddle);
+    if (levels == 2)
+        fold_rest_4(z, room, pairs, log, log - first, odd, twiddle);
     else
-        fold_rest(z, log, log - levels, odd, twiddle);
+        fold_rest(z, log, log - first, odd, twiddle);
 }
 
 /* Transforms two lines that are extended. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its

@@ -36,9 +36,9 @@ enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80, REGISTERS_IN_DOUBLE = 96 
 /* Lines from 2^PAIRS_LOG intervals on, of which there are so many, are taken in two pairs. */
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 enum { VECTOR = 64 }; /* bytes */
-enum { DEFINES_MOST = 25 };
+enum { DEFINES_MOST = 27 };
 
-/* Levels of a pass: LEVELS of kernels/transform.cl. */
+/* Levels of a pass over folded lines (kernels/transform.cl). */
 static int levels(const bn_spectral_axis *a, size_t real_bytes) { return real_bytes == 4 && a->log > 10 ? 3 : 2; }
 
 /* Pairs of lines of a work-group. Results of two pairs that lie side by side are stored in half as many pieces; but on
@@ -204,6 +204,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "TRANSPOSED_PITCH", .kind = BN_DEF_INT, .u.i = place.pitch },
         { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, y, real_bytes) },
         { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = x->log },
+        { .name = "LEVELS_X", .kind = BN_DEF_INT, .u.i = levels(x, real_bytes) },
         { .name = "LENGTH_X", .kind = BN_DEF_INT, .u.i = x->length },
         { .name = "CHIRP_X", .kind = BN_DEF_INT, .u.i = x->chirps },
         { .name = "COUNT_X", .kind = BN_DEF_INT, .u.i = x->count },
@@ -211,6 +212,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "FOLD_X", .kind = BN_DEF_INT, .u.i = x->folded },
         { .name = "ODD_X", .kind = BN_DEF_INT, .u.i = x->odd },
         { .name = "LOG_Y", .kind = BN_DEF_INT, .u.i = y->log },
+        { .name = "LEVELS_Y", .kind = BN_DEF_INT, .u.i = levels(y, real_bytes) },
         { .name = "LENGTH_Y", .kind = BN_DEF_INT, .u.i = y->length },
         { .name = "CHIRP_Y", .kind = BN_DEF_INT, .u.i = y->chirps },
         { .name = "COUNT_Y", .kind = BN_DEF_INT, .u.i = y->count },
