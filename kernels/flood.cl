@@ -481,6 +481,8 @@ static inline real drain_rate(real rate, global const real *more, real h)
 static inline real culvert_flow(global const real *more, real h, real beyond)
 {
     const real high = more[0], drop = more[3], level = h - more[1], head = level + (drop < 0 ? drop : 0);
+    if (!((h > DRY) & (head > DRY))) /* not a selection of the result: reduce.h says what LLVM 18 makes of that */
+        return 0;
     const real tail = beyond > DRY ? beyond - more[2] : 0;
     const real ratio = head / high, weir = ratio * REAL(1.94174757281553398);
     const real drowned = SQRT((ratio > REAL(0.79) ? ratio - REAL(0.79) : 0) * REAL(26.6666666666666667));
@@ -493,7 +495,7 @@ static inline real culvert_flow(global const real *more, real h, real beyond)
     const real least = critical < high ? critical : high, deep = tail > least ? tail : least;
     const real fall = level + drop - deep, filled = deep < high ? deep : high;
     const real outlet = filled * SQRT(fall > 0 ? more[4] * fall : 0);
-    return h > DRY && head > DRY ? (inlet < outlet ? inlet : outlet) : 0;
+    return inlet < outlet ? inlet : outlet;
 }
 
 /* What a cell at an end of a culvert gains in a step: the water that went in at the other end in the step before, less

@@ -35,6 +35,7 @@ static void loops_in_order(bn_quirks *q) { q->option = "-DLOOPS_LOSE_ORDER"; }
 static void no_calls(bn_quirks *q) { q->option = "-DCALLS_LOSE_ARGUMENTS"; }
 static void no_inlining(bn_quirks *q) { q->option = "-fno-inline"; }
 static void no_warnings(bn_quirks *q) { q->option = "-w"; }
+static void loops_of_items(bn_quirks *q) { q->variable = "POCL_WORK_GROUP_METHOD", q->value = "loopvec"; }
 
 static void exclude_old(bn_quirks *q)
 {
@@ -48,6 +49,8 @@ static bool has_compiler_options(const bn_quirk_facts *f)
 }
 
 static bool is_llvmpipe(const bn_quirk_facts *f) { return strncmp(f->name, "llvmpipe", strlen("llvmpipe")) == 0; }
+
+static bool is_4_or_newer(const bn_quirk_facts *f) { return strtol(f->driver, NULL, 10) >= 4; }
 
 static bool is_of_2022(const bn_quirk_facts *f) { return strtol(f->driver, NULL, 10) == 22; }
 
@@ -67,6 +70,10 @@ static const bn_quirk rows[] = {
       "it tells the program's user how many warnings there were, and on processors without AVX-512 each of its own "
       "functions of sixteen numbers is one: it changes the ABI",
       "seen in 3.1: 68 warnings generated, of maxwell_rows.cl", "2026-11" },
+    { "Portable Computing Language", NULL, is_4_or_newer, loops_of_items,
+      "its other way to make a work-group of work-items, which it takes by itself for some kernels, crashes or leaves a "
+      "loop without an end",
+      "seen in 6.0 on a processor without AVX-512: cg_step", "2026-11" },
     { "NVIDIA", NULL, NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented",
       "2026-11" },
     { "NVIDIA", NULL, NULL, groups_meet,

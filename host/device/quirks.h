@@ -16,6 +16,7 @@ typedef struct bn_quirks {
     bool runs_gpu_kernels;    /* a CPU by its own word that is given what GPUs are given */
     int sub_group;            /* work-items that run together, asked of every kernel; 0: the compiler chooses */
     const char *option;       /* of every build; words are known to kernels/lib; NULL: none */
+    const char *variable, *value; /* of the environment, for its compiler, unless it is set; NULL: none */
     bool excluded;            /* never offered (OpenCL 1.1 only, known to be broken) */
     const char *why_excluded;
     double loop_limit; /* most iterations of all loops together that a work-item does in a launch; 0: any number */

@@ -71,6 +71,13 @@ TEST(kernels_are_told_what_compilers_of_cpus_do)
     ck_assert_str_eq(bn_quirks_find(&oclgrind, 0).option, "-fno-inline");
     const bn_device_info pocl = device("Portable Computing Language", "OpenCL 3.0 PoCL HSTR", "");
     ck_assert_str_eq(bn_quirks_find(&pocl, 0).option, "-w");
+    ck_assert_ptr_null(bn_quirks_find(&pocl, 0).variable);
+    bn_device_info newer = pocl;
+    newer.driver = "6.0+debian";
+    ck_assert_str_eq(bn_quirks_find(&newer, 0).variable, "POCL_WORK_GROUP_METHOD");
+    ck_assert_str_eq(bn_quirks_find(&newer, 0).value, "loopvec");
+    newer.driver = "3.1+debian";
+    ck_assert_ptr_null(bn_quirks_find(&newer, 0).variable);
     mesa.name = "AMD Radeon RX 6800";
     intel = device("Intel(R) OpenCL Graphics", "OpenCL 3.0 NEO", "");
     ck_assert_ptr_null(bn_quirks_find(&mesa, 0).option);
