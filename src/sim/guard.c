@@ -56,20 +56,12 @@ bn_status bn_hash_field(const bn_plan *plan, bn_field *f, uint64_t *sum)
     return st;
 }
 
-/* A step's start, from which it can be made again, or a hash of its end. */
+/* What a step has left: a hash of each field of the state, the numbers beside them, its report. */
 typedef struct known {
-    bn_snapshot *fields[BN_PLAN_FIELDS]; /* of the state */
     uint64_t hash[BN_PLAN_FIELDS];
     bn_checkpoint_state numbers;
     bn_step step;
 } known;
-
-static void forget(known *m)
-{
-    for (size_t i = 0; i < BN_PLAN_FIELDS; i++)
-        bn_snapshot_release(&m->fields[i]);
-    bn_checkpoint_state_release(&m->numbers);
-}
 
 static bool is_state(const bn_sim *sim, size_t i) { return sim->plan->fields[i].role & BN_STATE; }
 
@@ -79,32 +71,6 @@ static bn_status numbers_of(bn_sim *sim, known *m)
     sim->outputs_of = 0;
     bn_checkpoint_state_group(&m->numbers, "solver");
     return sim->solver->serialize ? sim->solver->serialize(sim, sim->state, &m->numbers) : BN_OK;
-}
-
-static bn_status keep(bn_sim *sim, known *m)
-{
-    BN_TRY(numbers_of(sim, m));
-    for (size_t i = 0; i < sim->plan->field_count; i++)
-        if (is_state(sim, i))
-            BN_TRY(bn_snapshot_begin(sim->fields[i], false, &m->fields[i]));
-    return BN_OK;
-}
-
-static bn_status put_back(bn_sim *sim, known *m)
-{
-    for (size_t i = 0; i < sim->plan->field_count; i++)
-        for (size_t part = 0; m->fields[i] && part < bn_snapshot_parts(m->fields[i]); part++) {
-            bn_region r;
-            const void *values;
-            BN_TRY(bn_snapshot_wait(sim->ctx, m->fields[i], part, &r, &values));
-            BN_TRY(bn_field_write_region(sim->fields[i], 0, bn_field_describe(sim->fields[i])->components, &r,
-                                         BN_OWN_TYPE, values));
-        }
-    m->numbers.restores = true;
-    if (sim->solver->serialize)
-        BN_TRY(sim->solver->serialize(sim, sim->state, &m->numbers));
-    sim->outputs_of = 0;
-    return sim->engine->resume ? sim->engine->resume(sim, sim->state) : BN_OK;
 }
 
 static bn_status compute(bn_sim *sim, known *m)
@@ -178,30 +144,32 @@ bn_status bn_guard_step(bn_sim *sim)
 {
     const double began = bn_seconds_now();
     bn_status st = BN_MEMORY;
-    known *m = calloc(3, sizeof *m); /* before, after, after once more */
+    bn_sim_snapshot *before = NULL;
+    known *m = calloc(2, sizeof *m); /* after, after once more */
     if (!m)
         return bn_fail(sim->ctx, st, "no memory to compute a step twice");
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 2; i++)
         m[i].numbers = (bn_checkpoint_state){ .ctx = sim->ctx, .path = "memory", .case_path = "" };
-    BN_GO(keep(sim, &m[0]));
-    BN_GO(compute(sim, &m[1]));
-    sim->last = m[1].step;
-    if (m[1].step.unfinished) /* it is asked to end: no time for a second one */
+    BN_GO(bn_sim_snapshot_take(sim, &before));
+    BN_GO(compute(sim, &m[0]));
+    sim->last = m[0].step;
+    if (m[0].step.unfinished) /* it is asked to end: no time for a second one */
         goto out;
-    BN_GO(put_back(sim, &m[0]));
+    BN_GO(bn_sim_snapshot_restore(sim, before));
     bn_domain_other_groups(sim->domain, true);
-    st = compute(sim, &m[2]);
+    st = compute(sim, &m[1]);
     bn_domain_other_groups(sim->domain, false);
-    if (st == BN_OK && !m[2].step.unfinished)
-        st = compare(sim, &m[1], &m[2]);
+    if (st == BN_OK && !m[1].step.unfinished)
+        st = compare(sim, &m[0], &m[1]);
     if (st == BN_OK)
         st = look_at_balance(sim);
-    sim->last = m[2].step;
+    sim->last = m[1].step;
     sim->guard.steps++;
     sim->guard.seconds += bn_seconds_now() - began;
 out:
-    for (int i = 0; i < 3; i++)
-        forget(&m[i]);
+    bn_sim_snapshot_release(&before);
+    for (int i = 0; i < 2; i++)
+        bn_checkpoint_state_release(&m[i].numbers);
     free(m);
     return st;
 }

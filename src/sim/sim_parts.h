@@ -17,6 +17,12 @@ const bn_plan *bn_sim_plan(const bn_sim *);
 /* Everything about the run that is no field: step and time, its last step, the solver's numbers. After a restart the
  * engine's `resume` is called. */
 BN_CHECKED bn_status bn_sim_serialize(bn_sim *, bn_checkpoint_state *);
+/* The present state in memory of the host, and the return to it: the steps that follow then have the same bits. For the
+ * simulation that it was taken of; release it before that one is destroyed. */
+typedef struct bn_sim_snapshot bn_sim_snapshot;
+BN_CHECKED bn_status bn_sim_snapshot_take(bn_sim *, bn_sim_snapshot **out);
+BN_CHECKED bn_status bn_sim_snapshot_restore(bn_sim *, bn_sim_snapshot *);
+void bn_sim_snapshot_release(bn_sim_snapshot **);
 /* The checkpoint that the simulation was restarted from, with what its writer added; NULL: none. */
 bn_checkpoint *bn_sim_resumed(const bn_sim *);
 const bn_step *bn_sim_last_step(const bn_sim *);
