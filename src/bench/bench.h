@@ -40,6 +40,7 @@ typedef struct bn_bench_case {
     bn_bench_linear linear; /* `text` is not used */
     const char *counts;     /* a result by which updates are multiplied: scatterings of a photon; NULL: none */
     bool no_floor;          /* blocks may be left out: what all would need is no floor */
+    bool develops;          /* what a step takes follows from the state: all rounds begin with the same one */
     bool clock_only;        /* its set-up takes seconds: done once, so that no kernels are listed */
 } bn_bench_case;
 

@@ -61,18 +61,20 @@ static bn_queue_counts device_counts(const bn_bench_work *w)
     return device ? bn_device_counts(device) : (bn_queue_counts){ 0 }; /* the reference has none */
 }
 
-/* Median of the rounds. A device that is slow gets fewer rounds, three at least. */
+/* Median of the rounds, each of the same steps. A device that is slow gets fewer rounds, three at least. */
 static bn_status by_clock(const bn_bench_device *d, bn_bench_work *w, bn_bench_result *out)
 {
     double each[BN_BENCH_ROUNDS];
     unsigned count;
     size_t rounds = 0;
+    BN_TRY(bn_bench_work_develop(w, d->budget));
     BN_TRY(find_count(w, d->budget / BN_BENCH_ROUNDS, &count));
     for (const double begin = bn_seconds_now();
          rounds < BN_BENCH_ROUNDS && (rounds < LEAST_ROUNDS || bn_seconds_now() - begin < 2 * d->budget);) {
         double steps;
         if (*d->wish->stop)
             return bn_fail(d->wish->ctx, BN_INTERRUPTED, "interrupted");
+        BN_TRY(bn_bench_work_restart(w));
         const bn_queue_counts before = device_counts(w);
         const double start = bn_seconds_now();
         BN_TRY(bn_bench_work_run(w, count, &steps));
@@ -151,7 +153,9 @@ static bn_status by_events(const bn_bench_device *d, const bn_bench_job *job, bn
     const double start = bn_seconds_now();
     BN_GO(bn_bench_work_open(d->wish->ctx, d->profiling, job, &w));
     note_build(&w, start, out);
+    BN_GO(bn_bench_work_develop(&w, d->budget)); /* kernels of the steps that the clock has timed */
     BN_GO(find_count(&w, 0.04 * d->budget, &count));
+    BN_GO(bn_bench_work_restart(&w));
     add_rows(&w, out, -1);
     BN_GO(bn_bench_work_run(&w, count * 3, &steps));
     add_rows(&w, out, 1);

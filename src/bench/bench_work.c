@@ -1,9 +1,14 @@
 /* bench_work.c: a benchmark's case as a simulation or a linear system, stepped and waited for. */
 #include "bench/bench_work.h"
 
-#include "sim/sim_parts.h"
+#include "output/progress.h"
 
 #include <string.h>
+
+/* Calls after which the work is that of most steps of a run: a flow that starts at once takes three or four cycles of
+ * multigrid a step at first, one or two from some 70 steps on (65^2 to 1025^2 nodes); water in a bowl has wetted its
+ * banks. */
+enum { DEVELOPED = 100 };
 
 static bn_status parse(bn_context *ctx, const bn_bench_job *job, bn_case **c)
 {
@@ -38,6 +43,7 @@ bn_status bn_bench_work_open(bn_context *ctx, bn_device *device, const bn_bench_
 void bn_bench_work_close(bn_bench_work *w)
 {
     bn_bench_system_destroy(&w->system);
+    bn_sim_snapshot_release(&w->begin);
     bn_sim_destroy(&w->sim);
     bn_case_destroy(&w->c);
 }
@@ -58,6 +64,26 @@ bn_status bn_bench_work_run(bn_bench_work *w, unsigned count, double *steps)
     BN_TRY(bn_domain_finish(bn_sim_domain(w->sim)));
     *steps = (double)(bn_sim_now(w->sim).items - before) / w->job->per_step;
     return BN_OK;
+}
+
+bn_status bn_bench_work_develop(bn_bench_work *w, double most)
+{
+    double steps;
+    if (!w->job->of->develops)
+        return BN_OK;
+    BN_TRY(bn_bench_work_run(w, 1, &steps)); /* a driver may compile at the first launch */
+    const double start = bn_seconds_now();
+    for (int i = 1; i < DEVELOPED && bn_seconds_now() - start < most; i++)
+        BN_TRY(bn_bench_work_run(w, 1, &steps));
+    return bn_sim_snapshot_take(w->sim, &w->begin);
+}
+
+bn_status bn_bench_work_restart(bn_bench_work *w)
+{
+    if (!w->begin)
+        return BN_OK;
+    BN_TRY(bn_sim_snapshot_restore(w->sim, w->begin));
+    return bn_domain_finish(bn_sim_domain(w->sim));
 }
 
 bn_status bn_bench_work_updates(const bn_bench_work *w, double *updates)
