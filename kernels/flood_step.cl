@@ -283,7 +283,7 @@ INLINED void place_rim(local real *shared, local const real *rim, int row, int w
 #define STORE_LANE(lane, at)                                                                                           \
     if (RECORD && WORTH_A_BRANCH(depth[at] > 0))                                                                       \
         record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);             \
-    ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_))
+    ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_), QUICK)
 
 /* A cell that stays as it is: no water moves in it or beside it. */
 #define KEEP_LANE(at)                                                                                                  \
@@ -382,7 +382,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         const place_t at = AT3(i, j, k);
         const cell_state same = { depth[at],           velocity[at],          velocity[at + PLANE],       0,
                                   REST ? rest[at] : 0, SOIL ? soaked[at] : 0, SOIL ? rest[at + PLANE] : 0 };
-        ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, 0, &same))
+        ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, 0, &same), QUICK)
     }
     if (SPECIALS) { /* few, and beside each other: all work-items take their share of a list */
         const int special = dt > 0 && step[STEP_SPECIAL] != 0;
@@ -396,7 +396,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         FOR_ENTRIES(n, count, lane) {
             const int row = list[n] / BLOCK_NX;
             const place_t at = AT3(first + list[n] % BLOCK_NX, top + row, k);
-            ADD_TO_MAXIMUM(speeds, lane, finish_special_cell(ALL, NEXT, outflow, clock, slot, at, row & 1, dt))
+            ADD_TO_MAXIMUM(speeds, lane, finish_special_cell(ALL, NEXT, outflow, clock, slot, at, row & 1, dt), QUICK)
         }
     }
     END_MAXIMUM(speeds)

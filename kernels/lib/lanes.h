@@ -106,9 +106,9 @@ typedef long place_t, lane_t;
         FOR_LANES(lane, count) { body; }                                                                               \
     }
 
-/* FOR_CELLS (reduce.h) of a block where most cells have the same code. The loop over `other_` has two turns, the stretch
- * of cells from here on whose code is `usual` and the cell behind it, and is unrolled: in the first copy of the body
- * CODE_HERE is a constant, branches on it are gone, and the compiler can make vectors. */
+/* FOR_CELLS (reduce.h) of a block where most cells have the same code. The loop over `other_` has two turns, the
+ * stretch of cells from here on whose code is `usual` and the cell behind it, and is unrolled: in the first copy of the
+ * body CODE_HERE is a constant, branches on it are gone, and the compiler can make vectors. */
 #define FOR_CELLS_ALIKE(i, j, lane, codes, usual)                                                                      \
     for (int j = block_top(), rows_ = min(block_top() + BLOCK_NY, NY); j < rows_; j++)                                 \
         for (int from_ = block_first() + (int)get_local_id(0), end_ = min(block_first() + BLOCK_NX, NX), to_ = from_;  \
@@ -121,7 +121,8 @@ typedef long place_t, lane_t;
                                 i < stop_; i++, lane++)
 #define CODE_HERE(code, usual) (other_ ? (code) : (usual))
 
-/* The first of places from ... end - 1 that is not `usual`; `from` itself where the work-group has several work-items. */
+/* The first of places from ... end - 1 that is not `usual`; `from` itself where the work-group has several work-items.
+ */
 INLINED int end_of_stretch(global const int *codes, int from, int end, int usual)
 {
     int to = from;
@@ -164,7 +165,7 @@ INLINED int end_of_stretch(global const int *codes, int from, int end, int usual
 
 /* The maximum over a work-group, which is exact in any order: `lanes` holds one value a lane for vectors. */
 #define BEGIN_MAXIMUM(lanes) CLEAR_LANES(lanes);
-#define ADD_TO_MAXIMUM(lanes, lane, value) lanes[lane] = larger(lanes[lane], value);
+#define ADD_TO_MAXIMUM(lanes, lane, value, in_bits) lanes[lane] = larger(lanes[lane], value);
 #define END_MAXIMUM(lanes) fold_max(lanes, LANES);
 
 #else
@@ -192,7 +193,8 @@ typedef int lane_t;
 #define GROUP_RUNS(items) (get_local_size(0) >= (items))
 
 /* Each work-item keeps a maximum of its own in a register, as bits: values are not negative, whose order is that of
- * their bits, with infinity and NaN behind all others. */
+ * their bits, with infinity and NaN behind all others. in_bits: whether to compare bits or numbers; the maximum is the
+ * same. Bits are one instruction, after which NVIDIA's compiler puts more side by side: that takes registers. */
 #if REAL_BYTES == 8
 typedef ulong bits_t;
 #define TO_BITS as_ulong
@@ -202,8 +204,12 @@ typedef uint bits_t;
 #define TO_BITS as_uint
 #define FROM_BITS as_float
 #endif
+static inline bits_t larger_bits(bits_t largest, real value, int in_bits)
+{
+    return in_bits ? max(largest, TO_BITS(value)) : TO_BITS(larger(FROM_BITS(largest), value));
+}
 #define BEGIN_MAXIMUM(lanes) bits_t largest_ = 0;
-#define ADD_TO_MAXIMUM(lanes, lane, value) largest_ = max(largest_, TO_BITS(value));
+#define ADD_TO_MAXIMUM(lanes, lane, value, in_bits) largest_ = larger_bits(largest_, value, in_bits);
 #define END_MAXIMUM(lanes) fold_items_max(lanes, largest_);
 static inline void fold_items_max(local acc *lanes, bits_t largest)
 {

@@ -211,8 +211,8 @@ static const bn_key schema[] = {
       .help = "on a device: compute the flux of an edge once, for both of its cells by local memory (of 48 KiB at "
               "least, else twice), or in each of the two; the bits are the same" },
     { .name = "solver.registers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 255,
-      .help = "registers that NVIDIA's compiler may give a work-item, 0: 56 for hexagons at first order in single "
-              "precision, else as many as it likes; fewer let more of them run at once; the bits are the same" },
+      .help = "registers that NVIDIA's compiler may give a work-item, 0: in single precision 56 for hexagons at first "
+              "order, 80 for squares at second, else as many as it likes; fewer let more of them run at once; the bits are the same" },
     { .name = "solver.sums", .type = BN_KEY_CHOICE,
       .gone = "sums of depths are always compensated at first order" },
     { .name = "solver.blocks", .type = BN_KEY_CHOICE,
@@ -253,9 +253,9 @@ static const bn_key schema[] = {
 /* A sweep that hands on fluxes takes 24 KB of local memory in single and 44 KB in double precision; Mesa counts it
  * twice. */
 static const uint64_t local_bytes_shared = 48 << 10;
-/* Of a work-item, hexagons at first order in single precision: NVIDIA's compiler by itself makes do with 40, and puts
- * fewer instructions side by side that don't wait for each other. */
-static const int registers_hexagons = 56;
+/* Of a work-item, hexagons at first and squares at second order in single precision: NVIDIA's compiler by itself makes do
+ * with 40 and 64, and puts fewer instructions side by side that don't wait for each other. */
+static const int registers_hexagons = 56, registers_squares = 80;
 
 /* A block that is left out still costs its work-group, of the time of one that is computed: measured on a CPU; on GPUs
  * between what its instructions say, a tenth, and what the times of a mostly dry grid (docs/measurements.md), a third.
@@ -526,8 +526,9 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->scheme.shared = bn_case_choice(c, "solver.edges") == FLOOD_EDGES_ONCE &&
                        (!device || device->local_bytes >= local_bytes_shared);
     s->scheme.registers = (int)bn_case_int(c, "solver.registers");
-    if (s->scheme.registers == 0 && s->scheme.order == 1 && s->grid.edges == 6 && !bn_case_double(c))
-        s->scheme.registers = registers_hexagons;
+    if (s->scheme.registers == 0 && !bn_case_double(c))
+        s->scheme.registers = s->grid.edges == 6 ? (s->scheme.order == 1 ? registers_hexagons : 0)
+                                                 : (s->scheme.order == 2 ? registers_squares : 0);
     s->scheme.record = bn_case_bool(c, "output.records");
     read_times(c, s);
     read_sides(c, s);
