@@ -299,6 +299,12 @@ static bn_status admit(bn_context *ctx, const char *path, bn_output_dir_use use,
     return BN_OK;
 }
 
+bn_status bn_output_dir_admit(bn_context *ctx, const char *path, bn_output_dir_use use)
+{
+    bool ours;
+    return admit(ctx, path, use, &ours);
+}
+
 /* A link would lead writing and --force into a folder that is not this run's. */
 static bn_status refuse_links(bn_output_dir *f)
 {

@@ -13,6 +13,9 @@ typedef enum bn_output_dir_use {
     BN_OUTPUT_DIR_GO_ON  /* they stay, but for summary and report */
 } bn_output_dir_use;
 
+/* Whether a run may use `path` as it is now: BN_IO, as below. Nothing is made or locked. */
+BN_CHECKED bn_status bn_output_dir_admit(bn_context *, const char *path, bn_output_dir_use);
+
 /* Makes or reuses `path`: refused (BN_IO) if it holds files that Binnacle did not write, or if another run uses it.
  * Writes case.toml. */
 BN_CHECKED bn_status bn_output_dir_open(bn_context *, const char *path, const bn_case *, bn_output_dir_use,

@@ -96,9 +96,8 @@ static bn_status open_device(run *r)
 }
 
 /* Nothing is built on a device that has not passed the self-test of what the plan needs. */
-static bn_status test_device(void *user, const bn_plan *plan)
+static bn_status test_device(run *r, const bn_plan *plan)
 {
-    run *r = user;
     bn_context *ctx = r->ctx;
     bn_summary *s = &r->summary;
     bn_selftest_outcome outcome = BN_SELFTEST_SKIPPED;
@@ -121,6 +120,31 @@ static bn_status test_device(void *user, const bn_plan *plan)
         forgive(ctx, "going on without the device's copy bandwidth");
     }
     return BN_OK;
+}
+
+static bn_output_dir_use folder_use(const run *r)
+{
+    return r->sim_desc.resume ? BN_OUTPUT_DIR_GO_ON : r->desc->force ? BN_OUTPUT_DIR_FORCE : BN_OUTPUT_DIR_NEW;
+}
+
+/* What rank 0 found of the output directory, on all ranks. */
+static bn_status agree_on_folder(run *r, bn_status found)
+{
+    double said = found;
+    bn_context_agree(r->ctx, &said, 1);
+    return found == BN_OK && said > 0
+               ? bn_fail(r->ctx, (bn_status)said, "rank 0 can't use the output directory %s", r->out)
+               : found;
+}
+
+/* Before anything is built: a directory that is refused is refused at once, not after the set-up. */
+static bn_status before_setup(void *user, const bn_plan *plan)
+{
+    run *r = user;
+    BN_TRY(agree_on_folder(r, r->out && bn_context_rank(r->ctx) == 0
+                                  ? bn_output_dir_admit(r->ctx, r->out, folder_use(r))
+                                  : BN_OK));
+    return r->device ? test_device(r, plan) : BN_OK;
 }
 
 static void keep_handlers(run *r)
@@ -415,16 +439,10 @@ static bn_status prepare(run *r)
     sim->tuned = true;
     sim->resume = from;
     memcpy(r->summary.work_group, sim->work_group, sizeof sim->work_group);
-    BN_TRY(bn_sim_create_checked(r->ctx, r->config, sim, r->device ? test_device : NULL, r, &r->sim));
-    const bn_output_dir_use use = from ? BN_OUTPUT_DIR_GO_ON : d->force ? BN_OUTPUT_DIR_FORCE : BN_OUTPUT_DIR_NEW;
-    bn_status opened = r->out && bn_context_rank(r->ctx) == 0
-                           ? bn_output_dir_open(r->ctx, r->out, r->config, use, &r->folder)
-                           : BN_OK;
-    double said = opened;
-    bn_context_agree(r->ctx, &said, 1);
-    if (opened == BN_OK && said > 0)
-        return bn_fail(r->ctx, (bn_status)said, "rank 0 can't use the output directory %s", r->out);
-    BN_TRY(opened);
+    BN_TRY(bn_sim_create_checked(r->ctx, r->config, sim, before_setup, r, &r->sim));
+    BN_TRY(agree_on_folder(r, r->out && bn_context_rank(r->ctx) == 0
+                                  ? bn_output_dir_open(r->ctx, r->out, r->config, folder_use(r), &r->folder)
+                                  : BN_OK));
     if (r->out && !r->folder)
         BN_TRY(bn_output_dir_follow(r->ctx, r->out, &r->followed));
     r->summary.resumed_from = bn_sim_now(r->sim).step;

@@ -37,6 +37,15 @@ ok 'a grid of 10^6 x 10^6' test "$code" = 2 -o "$code" = 3
 ok '... says what would do' grep -Eq 'fit|must be|from' "$work/err"
 ok 'nothing was created' test ! -e "$work/none"
 
+# --- a folder that may not be written to is refused before anything is built; programs that are, are recorded
+"$b" run "$case" --reference --steps 1 --quiet --out "$work/held" >/dev/null 2>&1
+mkdir "$work/programs"
+expect 6 'holds the results of an earlier run' 'folder of an earlier run' \
+    env BINNACLE_PROGRAMS="$work/programs" "$b" run "$case" --steps 1 --out "$work/held"
+ok '... before programs are built' test -z "$(ls "$work/programs")"
+env BINNACLE_PROGRAMS="$work/programs" "$b" run "$case" --steps 1 --force --quiet --out "$work/held" >/dev/null 2>&1
+ok '... which are there where it goes on' test -n "$(ls "$work/programs")"
+
 # --- scripts: with --json a failure is a document on stdout, and the exit code is the same
 printf '[case]\nsolver = "flow"\n[grid]\nnodes = [2, 13]\n[fluid]\nviscosty = 1\n' >"$work/wrong.toml"
 tell() { # WHAT CODE PYTHON COMMAND...: the last line (of run), or all of stdout, is `d`; python asserts
