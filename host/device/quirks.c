@@ -71,8 +71,8 @@ static const bn_quirk rows[] = {
       "functions of sixteen numbers is one: it changes the ABI",
       "seen in 3.1: 68 warnings generated, of maxwell_rows.cl", "2026-11" },
     { "Portable Computing Language", NULL, is_4_or_newer, loops_of_items,
-      "its other way to make a work-group of work-items, which it takes by itself for some kernels, crashes or leaves a "
-      "loop without an end",
+      "its other way to make a work-group of work-items, which it takes by itself for some kernels, crashes or leaves "
+      "a loop without an end",
       "seen in 6.0 on a processor without AVX-512: cg_step", "2026-11" },
     { "NVIDIA", NULL, NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented",
       "2026-11" },

@@ -11,8 +11,8 @@
  * power of two they are a convolution (`chirps`), if both ends are alike and 2^log is `intervals` lines are `folded`.
  *   twiddle     bn_spectral_twiddles() numbers: exp(-2 pi i t / 2^log), t < 2^log / 2; folded exp(-i pi t / 2^log),
  *               t <= 2^log
- *   factors     bn_spectral_factors() numbers: the same for kernels/transform.cl, exp(-2 pi i t / 2^n), t < 2^n / 2, from
- *               pair 2^n / 2 on, for every length 2^n
+ *   factors     bn_spectral_factors() numbers: the same for kernels/transform.cl, exp(-2 pi i t / 2^n), t < 2^n / 2,
+ *               from pair 2^n / 2 on, for every length 2^n
  *   chirp [length], spectrum [2^log]    pairs (re, im)
  *   load, load_back [length]            for each point of the period the value there, forward and back, as the kernel
  *                                       explains

@@ -212,7 +212,8 @@ static const bn_key schema[] = {
               "least, else twice), or in each of the two; the bits are the same" },
     { .name = "solver.registers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 255,
       .help = "registers that NVIDIA's compiler may give a work-item, 0: in single precision 56 for hexagons at first "
-              "order, 80 for squares at second, else as many as it likes; fewer let more of them run at once; the bits are the same" },
+              "order, 80 for squares at second, else as many as it likes; fewer let more of them run at once; the bits are "
+              "the same" },
     { .name = "solver.sums", .type = BN_KEY_CHOICE,
       .gone = "sums of depths are always compensated at first order" },
     { .name = "solver.blocks", .type = BN_KEY_CHOICE,
@@ -253,8 +254,8 @@ static const bn_key schema[] = {
 /* A sweep that hands on fluxes takes 24 KB of local memory in single and 44 KB in double precision; Mesa counts it
  * twice. */
 static const uint64_t local_bytes_shared = 48 << 10;
-/* Of a work-item, hexagons at first and squares at second order in single precision: NVIDIA's compiler by itself makes do
- * with 40 and 64, and puts fewer instructions side by side that don't wait for each other. */
+/* Of a work-item, hexagons at first and squares at second order in single precision: NVIDIA's compiler by itself makes
+ * do with 40 and 64, and puts fewer instructions side by side that don't wait for each other. */
 static const int registers_hexagons = 56, registers_squares = 80;
 
 /* A block that is left out still costs its work-group, of the time of one that is computed: measured on a CPU; on GPUs
