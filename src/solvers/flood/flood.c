@@ -212,8 +212,8 @@ static const bn_key schema[] = {
               "least, else twice), or in each of the two; the bits are the same" },
     { .name = "solver.registers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 255,
       .help = "registers that NVIDIA's compiler may give a work-item, 0: in single precision 56 for hexagons at first "
-              "order, 80 for squares at second, else as many as it likes; fewer let more of them run at once; the bits are "
-              "the same" },
+              "order, 80 for squares at second, else as many as it likes; fewer let more of them run at once; the "
+              "bits are the same" },
     { .name = "solver.sums", .type = BN_KEY_CHOICE,
       .gone = "sums of depths are always compensated at first order" },
     { .name = "solver.blocks", .type = BN_KEY_CHOICE,
