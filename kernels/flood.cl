@@ -29,7 +29,7 @@
 #define AXES (EDGES / 2)
 
 /* Of normal numbers, and maxima in bits (lib/lanes.h), but not at second order on hexagons: there NVIDIA's compiler
- * would take 96 registers for 60 (148 for 116 in double precision), and a step a sixth more time (in double half). */
+ * would take 96 registers for 64 (148 for 121 in double precision), and a step a sixth more time (in double half). */
 #define QUICK (ORDER == 1 || EDGES == 4)
 #define RECIPROCAL(b) (QUICK ? normal_reciprocal(b) : 1 / (b))
 #define QUOTIENT(a, b) (QUICK ? normal_quotient(a, b) : (a) / (b))

@@ -399,7 +399,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             ADD_TO_MAXIMUM(speeds, lane, finish_special_cell(ALL, NEXT, outflow, clock, slot, at, row & 1, dt), QUICK)
         }
     }
-    END_MAXIMUM(speeds)
+    END_MAXIMUM(speeds, QUICK)
     put_speed(blocks, clock, next_slot, speeds[0]);
     if (get_local_id(0) == 0 && partial_index() == 0) {
         global real *this = clock + slot * SLOT, *next = clock + next_slot * SLOT;

@@ -166,7 +166,7 @@ INLINED int end_of_stretch(global const int *codes, int from, int end, int usual
 /* The maximum over a work-group, which is exact in any order: `lanes` holds one value a lane for vectors. */
 #define BEGIN_MAXIMUM(lanes) CLEAR_LANES(lanes);
 #define ADD_TO_MAXIMUM(lanes, lane, value, in_bits) lanes[lane] = larger(lanes[lane], value);
-#define END_MAXIMUM(lanes) fold_max(lanes, LANES);
+#define END_MAXIMUM(lanes, in_bits) fold_max(lanes, LANES);
 
 #else
 
@@ -194,7 +194,7 @@ typedef int lane_t;
 
 /* Each work-item keeps a maximum of its own in a register, as bits: values are not negative, whose order is that of
  * their bits, with infinity and NaN behind all others. in_bits: whether to compare bits or numbers; the maximum is the
- * same. Bits are one instruction, after which NVIDIA's compiler puts more side by side: that takes registers. */
+ * same. For bits NVIDIA's compiler loads all sixteen of a fold at once, and takes registers for them. */
 #if REAL_BYTES == 8
 typedef ulong bits_t;
 #define TO_BITS as_ulong
@@ -210,8 +210,8 @@ static inline bits_t larger_bits(bits_t largest, real value, int in_bits)
 }
 #define BEGIN_MAXIMUM(lanes) bits_t largest_ = 0;
 #define ADD_TO_MAXIMUM(lanes, lane, value, in_bits) largest_ = larger_bits(largest_, value, in_bits);
-#define END_MAXIMUM(lanes) fold_items_max(lanes, largest_);
-static inline void fold_items_max(local acc *lanes, bits_t largest)
+#define END_MAXIMUM(lanes, in_bits) fold_items_max(lanes, largest_, in_bits);
+static inline void fold_items_max(local acc *lanes, bits_t largest, int in_bits)
 {
     FOR_LANES(lane, LANES)
         lanes[lane] = lane == (int)get_local_id(0) ? FROM_BITS(largest) : 0;
@@ -219,9 +219,12 @@ static inline void fold_items_max(local acc *lanes, bits_t largest)
     for (int width = LANES / 16; width > 0; width /= 16) { /* 16 at a time: few barriers */
         FOR_LANES(l, width) {
             bits_t most = 0;
-            for (int n = 0; n < 16; n++)
+            for (int n = 0; n < 16 && in_bits; n++)
                 most = max(most, TO_BITS(lanes[l + n * width]));
-            lanes[l] = FROM_BITS(most);
+            if (in_bits)
+                lanes[l] = FROM_BITS(most);
+            for (int n = 1; n < 16 && !in_bits; n++)
+                lanes[l] = larger(lanes[l], lanes[l + n * width]);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
