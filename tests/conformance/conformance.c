@@ -316,5 +316,6 @@ TEST(every_key_of_a_solver_makes_a_case)
 int conformance_main(const char *solver)
 {
     program_of = solver;
+    join_resume_tests();
     return bn_test_main("conformance", NULL, NULL);
 }

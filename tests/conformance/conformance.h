@@ -10,6 +10,9 @@
  * instead. Gives the exit status. */
 int conformance_main(const char *solver);
 
+/* resume.c: does nothing. Its tests come with it, since the linker takes of a library only files that are called. */
+void join_resume_tests(void);
+
 /* A cut and an odd shape of work-groups that both the suite and resume.c take: PoCL compiles for each of both. */
 enum { ODD_CUT = 3, ODD_GROUP_X = 7, ODD_GROUP_Y = 3 };
 

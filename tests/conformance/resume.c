@@ -203,3 +203,5 @@ LOOP_TEST(resumed_runs_have_the_same_bits, 2 * solver_count())
     bn_context_destroy(&ctx);
     (void)rmdir(folder);
 }
+
+void join_resume_tests(void) {}
