@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The program of one solver and its studies; NULL: of all that have no program of their own. BN_TEST_SOLVER picks one
- * instead. Gives the exit status. */
+/* The program of one solver and of the studies that begin with its name; NULL: of all that have none of their own.
+ * BN_TEST_SOLVER picks one instead. Gives the exit status. */
 int conformance_main(const char *solver);
 
 /* resume.c: does nothing. Its tests come with it, since the linker takes of a library only files that are called. */
@@ -22,12 +22,6 @@ int odd_cut(const char *file);
 
 /* Whether it is a solver's first self-test case. `file`: its name. */
 bool is_first_case(const char *file);
-
-/* A whole grid in default work-groups is compiled as PoCL compiles it for users, in double precision that of the first
- * case; boxes, other work-groups and the rest without its optimiser, but for `make test-long`: that takes half of the
- * time, and no bit may depend on it. `file`: name of the self-test case; the transforms of flow's direct solver take
- * five times as long without. */
-void choose_optimiser(bool as_for_users, const char *file);
 
 /* Whether this program tests that solver or study. */
 bool is_wanted(const char *solver);

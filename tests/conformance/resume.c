@@ -89,7 +89,7 @@ static outcome run_whole(bn_context *ctx, bn_device *device, bn_case *c, unsigne
 {
     double (*tolerance)(const bn_case *, const char *) = bn_solver_find(bn_case_solver(c))->tolerance;
     bn_sim *sim;
-    choose_optimiser(true, "");
+    without_optimiser(false);
     OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
     for (;;) { /* a run may be stopped before its first step */
         char path[4200];
@@ -118,7 +118,7 @@ static void resume(bn_context *ctx, bn_device *device, const bn_embedded *file, 
     bn_sim_desc desc = { .device = device, .boxes = boxes, .resume = path };
     if (boxes == odd_cut(file->name))
         desc.work_group[0] = ODD_GROUP_X, desc.work_group[1] = ODD_GROUP_Y, desc.work_group[2] = 1;
-    choose_optimiser(boxes == 1, file->name);
+    without_optimiser(boxes != 1);
     OK(bn_sim_create(ctx, c, &desc, &sim));
     ck_assert_int_eq((int)bn_sim_now(sim).step, (int)from);
     while (!bn_sim_done(sim))
@@ -164,36 +164,51 @@ static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *fi
     bn_case_destroy(&c);
 }
 
-static int solver_count(void)
+/* The solver that a self-test case belongs to; NULL: a study's, or no self-test case. */
+static const char *solver_of(const bn_embedded *file)
+{
+    const char *const *solver = bn_solver_names();
+    while (*solver && !bn_selftest_is_of(file->name, *solver))
+        solver++;
+    return *solver;
+}
+
+/* The self-test case of a solver with that number; NULL behind the last. */
+static const bn_embedded *file_at(int index)
+{
+    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
+        if (solver_of(f) && index-- == 0)
+            return f;
+    return NULL;
+}
+
+static int file_count(void)
 {
     int count = 0;
-    while (bn_solver_names()[count])
+    while (file_at(count))
         count++;
     return count;
 }
 
-/* Loops over both precisions, solvers. */
-LOOP_TEST(resumed_runs_have_the_same_bits, 2 * solver_count())
+/* Loops over both precisions, self-test cases. */
+LOOP_TEST(resumed_runs_have_the_same_bits, 2 * file_count())
 {
     static const char *const precisions[] = { "single", "double" };
-    const char *solver = bn_solver_names()[_i / 2], *file = getenv("BN_TEST_FILE");
+    const bn_embedded *file = file_at(_i / 2);
+    const char *only = getenv("BN_TEST_FILE");
+    const bool twice = _i % 2;
     bn_context *ctx;
     bn_device *device;
-    if (!is_wanted(solver))
+    /* In double precision the first case alone, but for `make test-long`: CPUs compile for minutes. */
+    if (!is_wanted(solver_of(file)) || (only && !strstr(file->name, only)) ||
+        (twice && !only && !long_tests() && !is_first_case(file->name)))
         return;
     snprintf(folder, sizeof folder, "%s/resume-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
     OK(bn_device_open(ctx, "auto", false, &device));
-    /* In double precision the first case alone, but for `make test-long`: CPUs compile for minutes. */
-    char first[128];
-    snprintf(first, sizeof first, "selftest/%s.toml", solver);
-    const bool few = _i % 2 == 1 && !file && !long_tests();
-    if (_i % 2 == 0 || bn_device_describe(device)->fp64)
-        for (const bn_embedded *f = bn_embedded_files; f->name; f++)
-            if (bn_selftest_is_of(f->name, solver) && (!file || strstr(f->name, file)) &&
-                (!few || strcmp(f->name, first) == 0))
-                check_file(ctx, device, f, precisions[_i % 2]);
+    if (!twice || bn_device_describe(device)->fp64)
+        check_file(ctx, device, file, precisions[twice]);
     bn_device_close(&device);
     for (unsigned long long step = 0; step < MOST_STEPS; step++) {
         char path[4200];
