@@ -380,6 +380,7 @@ TEST(device_equals_reference_in_all_variants)
           "boundary.bottom.kind=outflow", "boundary.top.kind=inflow", "boundary.top.speed=1", "initial.kind=rest",
           "grid.nodes=[300, 7]" },
     };
+    without_optimiser(true);
     bn_device *device = opened_device();
     const int precisions = bn_device_describe(device)->fp64 ? 2 : 1; /* the second for one variant */
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)

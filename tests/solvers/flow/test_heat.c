@@ -207,6 +207,7 @@ TEST(device_equals_reference_with_heat_and_obstacles)
           "boundary.bottom.heat=given", "boundary.bottom.temperature=1", "solver.convection=upwind",
           "solver.diffusion=cg" },
     };
+    without_optimiser(true);
     bn_device *device = opened_device();
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
         for (int p = 0; p < (bn_device_describe(device)->fp64 && v == 1 ? 2 : 1); p++) {

@@ -15,6 +15,7 @@ static bn_device *device;
 static void open_device(void)
 {
     open_context();
+    without_optimiser(true);
     device = opened_device();
 }
 

@@ -20,6 +20,7 @@ TEST(cavity_is_the_steady_state_of_the_scheme)
         { "solver.wall_vorticity=thom", "solver.convection=central", -0.100435799, -0.204173693, -0.238380125 },
         { NULL, "solver.convection=conservative", -0.102773860, -0.209851290, -0.250340670 },
     };
+    without_optimiser(true);
     bn_device *device = opened_device();
     for (size_t w = 0; w < sizeof known / sizeof *known; w++) {
         run r = RUN(cavity_case, NULL, known[w].convection, known[w].wall);
@@ -72,6 +73,7 @@ static void check_marched(const char *text)
  * and an outflow: what is given stays given. */
 TEST(coarser_grids_come_first)
 {
+    without_optimiser(true);
     bn_device *device = opened_device();
     run alone = RUN(cavity_case, NULL, NULL), r = RUN(cavity_case, NULL, "solver.coarse_grids=1"),
         d = RUN(cavity_case, device, "solver.coarse_grids=1");
@@ -112,6 +114,7 @@ static double least_psi(const run *r)
 TEST(elimination_finds_the_steady_state)
 {
     const char *const sizes[] = { "grid.nodes=[33,17]", "grid.nodes=[17,21]" };
+    without_optimiser(true);
     bn_device *device = opened_device();
     run r = RUN(cavity_case, NULL, "fluid.viscosity=1e-4", "solver.newton_solver=direct"),
         d = RUN(cavity_case, device, "fluid.viscosity=1e-4", "solver.newton_solver=direct");

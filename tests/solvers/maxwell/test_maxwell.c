@@ -319,6 +319,7 @@ TEST(two_tiles_are_one_twice)
 TEST(layouts_of_the_published_study_give_the_same_fields)
 {
     static const char *const layouts[] = { "solver.layout=soa", "solver.layout=aos" };
+    without_optimiser(true);
     bn_device *device = opened_device();
     run compact = RUN(block_case, NULL, "stop.steps=150");
     size_t count;
@@ -347,6 +348,7 @@ TEST(layouts_of_the_published_study_give_the_same_fields)
 TEST(sweeps_of_all_kinds_give_the_same_bits)
 {
     static const char *const sweeps[] = { "solver.sweep=two-pass", "solver.sweep=rows", "solver.sweep=fused" };
+    without_optimiser(true);
     bn_device *device = opened_device();
     run reference = RUN(block_case, NULL, "stop.steps=45");
     size_t count;
