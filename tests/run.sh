@@ -104,12 +104,11 @@ run_one()
     chmod go-w "$build/test-cache/lane-$lane" # whatever the umask: caches that others can write to are refused
     take_over "$lane"
     case $program in *.sh) shell='sh' ;; *) shell='' ;; esac
-    # PoCL's optimiser takes half of the time of unit tests and of programs that only look at files, stops and parts; the
-    # rest, and all in long tests, is tested with it, and so is whatever runs flow's direct solver: its transforms take five
-    # times as long to compile without.
+    # PoCL's optimiser takes half of the time of unit tests and of programs that only look at files, stops and parts. The
+    # rest, and all in long tests, is tested with it, but for comparisons of bits (without_optimiser in support.h).
     case $BN_TEST_LONG$name in
     1*) flags='' ;;
-    cli/check_counts | cli/checkpoints | cli/driver_aborts | cli/faults | cli/guard | cli/many_devices | cli/photons_cross | cli/pocl_cache | cli/program | \
+    cli/check_counts | cli/checkpoints | cli/driver_aborts | cli/faults | cli/guard | cli/local_memory | cli/many_devices | cli/photons_cross | cli/pocl_cache | cli/program | \
         cli/progress | cli/stop | cli/tune) flags=$BN_TEST_PLAIN ;;
     solvers/flow/test_multigrid_boxes) flags=$BN_TEST_PLAIN ;;
     cli/* | solvers/* | conformance/*) flags='' ;;
