@@ -194,11 +194,12 @@ static size_t list_sizes(const bn_options *o, const unsigned list[BN_BENCH_SIZES
 
 static bool is_usual(const bn_options *o) { return !o->quick && !o->sizes && !o->full; }
 
-/* [s] for the sizes of a kind of work in one precision. */
+/* [s] for the sizes of a kind of work in one precision; 0: none, as in the suite of peers, all of whose rows are wanted.
+ */
 static double usual_limit(const bn_bench_device *d, const bn_options *o)
 {
     const double share = fmax(1e-3, d->end - bn_seconds_now()) / (double)(2 * d->kinds);
-    return is_usual(o) ? fmin(LIMIT_BUDGETS * d->budget, share) : 0;
+    return is_usual(o) && !o->suite ? fmin(LIMIT_BUDGETS * d->budget, share) : 0;
 }
 
 /* The sizes in the precision that is asked for. Without a wish: all in single precision, and in double the last one
