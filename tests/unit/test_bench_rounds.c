@@ -1,10 +1,10 @@
 /* test_bench_rounds.c: rounds of work that follows from the state begin with the same one: they have the same steps,
  * launches and bits. */
-#include "support_case.h"
-
 #include "bench/bench_cases.c"
 #include "bench/bench_linear.c"
 #include "bench/bench_work.c"
+
+#include "support_case.h" /* last: its ctx is also a name of parameters above */
 
 #include <stdlib.h>
 #include <string.h>
