@@ -194,8 +194,7 @@ static size_t list_sizes(const bn_options *o, const unsigned list[BN_BENCH_SIZES
 
 static bool is_usual(const bn_options *o) { return !o->quick && !o->sizes && !o->full; }
 
-/* [s] for the sizes of a kind of work in one precision; 0: none, as in the suite of peers, all of whose rows are wanted.
- */
+/* [s] for the sizes of a kind of work in one precision; 0: none, as in the suite of peers, which has few rows. */
 static double usual_limit(const bn_bench_device *d, const bn_options *o)
 {
     const double share = fmax(1e-3, d->end - bn_seconds_now()) / (double)(2 * d->kinds);
