@@ -218,13 +218,15 @@ static inline void fold_items_max(local acc *lanes, bits_t largest, int in_bits)
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int width = LANES / 16; width > 0; width /= 16) { /* 16 at a time: few barriers */
         FOR_LANES(l, width) {
-            bits_t most = 0;
-            for (int n = 0; n < 16 && in_bits; n++)
-                most = max(most, TO_BITS(lanes[l + n * width]));
-            if (in_bits)
+            if (in_bits) {
+                bits_t most = 0;
+                for (int n = 0; n < 16; n++)
+                    most = max(most, TO_BITS(lanes[l + n * width]));
                 lanes[l] = FROM_BITS(most);
-            for (int n = 1; n < 16 && !in_bits; n++)
-                lanes[l] = larger(lanes[l], lanes[l + n * width]);
+            } else { /* by way of local memory: one load after the other */
+                for (int n = 1; n < 16; n++)
+                    lanes[l] = larger(lanes[l], lanes[l + n * width]);
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -527,9 +527,11 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->scheme.shared = bn_case_choice(c, "solver.edges") == FLOOD_EDGES_ONCE &&
                        (!device || device->local_bytes >= local_bytes_shared);
     s->scheme.registers = (int)bn_case_int(c, "solver.registers");
-    if (s->scheme.registers == 0 && !bn_case_double(c))
-        s->scheme.registers = s->grid.edges == 6 ? (s->scheme.order == 1 ? registers_hexagons : 0)
-                                                 : (s->scheme.order == 2 ? registers_squares : 0);
+    const bool by_itself = s->scheme.registers == 0 && !bn_case_double(c);
+    if (by_itself && s->scheme.order == 1 && s->grid.edges == 6)
+        s->scheme.registers = registers_hexagons;
+    if (by_itself && s->scheme.order == 2 && s->grid.edges == 4)
+        s->scheme.registers = registers_squares;
     s->scheme.record = bn_case_bool(c, "output.records");
     read_times(c, s);
     read_sides(c, s);
