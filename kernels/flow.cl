@@ -5,7 +5,8 @@
  *                                                                                             flow_advect_vorticity
  *   (3) A psi' = omega' + (given psi)                                                         flow_poisson_source
  *   (4) psi' on bodies with fluid all around, from a single-valued pressure                   flow_body_...
- *   (5) velocities from psi', vorticity at the border and on obstacles from psi' and omega'   flow_wall_vorticity
+ *   (5) velocities from psi', vorticity at the border and on obstacles from psi' and omega'   flow_wall_vorticity,
+ *                                                                                             flow_velocity
  * The kernels make the right-hand sides; src/numerics/ solves. Constants: FLOW_CONSTANTS of src/solvers/flow/flow.h,
  * such as NU_X = dt nu / h_x^2 and BUOYANCY = C.
  *
@@ -31,7 +32,8 @@
 #define convective_outflow(side, u, v) convective_outflow(side, u, v, axes, i, j)
 #define advect_heat(i, j, T, psi, c, n, s, rhs, to) advect_heat(i, j, T, psi, c, n, s, rhs, to, axes)
 #define advect_vorticity(i, j, w, psi, c, T, n, s, rhs, to) advect_vorticity(i, j, w, psi, c, T, n, s, rhs, to, axes)
-#define wall_vorticity(i, j, p, f, T, m, at, n, w, u, v, r) wall_vorticity(i, j, p, f, T, m, at, n, w, u, v, r, axes)
+#define wall_vorticity(i, j, p, f, T, m, o, c, at, n, w, u, v, r) \
+    wall_vorticity(i, j, p, f, T, m, o, c, at, n, w, u, v, r, axes)
 #else
 #define BESIDE(side, value) (value)
 #define SUM_X(west, east) ((west) + (east))
@@ -198,17 +200,22 @@ static inline real body_vorticity(global const real *psi, global const real *nex
  * neighbour is not read. */
 #define FLUX(f, k, s, a, b, to) ((s) >> (a)&1 || (s) >> (b)&1 ? stencil_face(k, s, a, b) * (f[at + (to)] - f[at]) : 0)
 
-/* (5) at a node: from the old vorticity and velocity there to the new ones, and the steady residual of omega. A
+/* (5) at a node: the new vorticity and velocity, and the steady residual of omega. Inside, the old ones are not read. A
  * residual is the change that an explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the
  * fluid, dt nu / h^2 (formula - omega) at walls and on bodies, the rate at which the difference spreads to the next
  * node; see docs/flow.md. */
 INLINED void (wall_vorticity)(int i, int j, global const real *psi, global const real *next, global const real *T,
-                            global const real *moving, index_t at, int n, real *omega_here, real *u_here,
-                            real *v_here, real *residual_here WITH_AXES)
+                            global const real *moving, global const real *omega, global const real *velocity,
+                            index_t at, int n, real *omega_here, real *u_here, real *v_here,
+                            real *residual_here WITH_AXES)
 {
     const int side = n / NODE_SIDE & 3;
-    const real old = *omega_here;
-    real w = next[at], u = *u_here, v = *v_here, residual = 0;
+    real w = next[at], old = 0, u = 0, v = 0, residual = 0;
+    if (!(n & NODE_OMEGA)) {
+        old = omega[at];
+        u = velocity[at];
+        v = velocity[at + PLANE];
+    }
     if (n & NODE_OMEGA) {
         const real west = next[at - 1], east = next[at + 1], south = next[at - PITCH], north = next[at + PITCH];
         u = PER_2Y * (psi[at + PITCH] - psi[at - PITCH]);
@@ -250,15 +257,14 @@ INLINED void (wall_vorticity)(int i, int j, global const real *psi, global const
 }
 
 /* (5): velocity everywhere, vorticity at the border and on bodies. Partial sums: squares of the steady residual of
- * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T; unless they are `summed` they
- * may be left out. */
+ * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T. */
 kernel void flow_wall_vorticity(AXES_ARGUMENT global const real *restrict psi, global const real *restrict next,
 #if HEAT
                                 global const real *restrict T, global const uchar *restrict stencil,
 #endif
                                 global const int *restrict node, global const real *restrict moving,
                                 global real *restrict omega, global real *restrict velocity,
-                                global acc *restrict partials, int summed)
+                                global acc *restrict partials)
 {
     local acc residuals[LANES], sizes[LANES], speeds[LANES];
 #if !HEAT
@@ -273,8 +279,8 @@ kernel void flow_wall_vorticity(AXES_ARGUMENT global const real *restrict psi, g
     FOR_CELLS_ALIKE(i, j, lane, node, NODE_OMEGA | NODE_PSI) {
         const index_t at = AT(i, j);
         const int n = CODE_HERE(node[at], NODE_OMEGA | NODE_PSI);
-        real w = omega[at], u = velocity[at], v = velocity[at + PLANE], residual;
-        wall_vorticity(i, j, psi, next, T, moving, at, n, &w, &u, &v, &residual);
+        real w, u, v, residual;
+        wall_vorticity(i, j, psi, next, T, moving, omega, velocity, at, n, &w, &u, &v, &residual);
         omega[at] = w;
         velocity[at] = u;
         velocity[at + PLANE] = v;
@@ -294,13 +300,25 @@ kernel void flow_wall_vorticity(AXES_ARGUMENT global const real *restrict psi, g
         }
 #endif
     }
-    if (MAY_RETURN_EARLY && !summed)
-        return;
     fold_sums_2_max(residuals, sizes, speeds, ROW_LANES);
     put_partials_3(partials, 0, residuals, sizes, speeds);
 #if HEAT
     put_partial_sum(partials, 3, heats);
 #endif
+}
+
+/* The same of a step that nobody looks at, without the sums. */
+kernel void flow_velocity(AXES_ARGUMENT global const real *restrict psi, global const real *restrict next,
+                          global const int *restrict node, global const real *restrict moving,
+                          global real *restrict omega, global real *restrict velocity)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    real w, u, v, residual;
+    wall_vorticity(i, j, psi, next, next, moving, omega, velocity, at, node[at], &w, &u, &v, &residual);
+    omega[at] = w;
+    velocity[at] = u;
+    velocity[at + PLANE] = v;
 }
 
 kernel void flow_total_residual(global const acc *restrict sums, global real *restrict totals)

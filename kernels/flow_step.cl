@@ -158,8 +158,8 @@ kernel void flow_step(global real *omega, global real *next, global const real *
         FOR_ITEMS(i, NX)
         {
             const index_t at = AT(i, j);
-            real w = omega[at], u = velocity[at], v = velocity[at + PLANE], residual;
-            wall_vorticity(i, j, psi, next, T_next, moving, at, node[at], &w, &u, &v, &residual);
+            real w, u, v, residual;
+            wall_vorticity(i, j, psi, next, T_next, moving, omega, velocity, at, node[at], &w, &u, &v, &residual);
             omega[at] = w;
             velocity[at] = u;
             velocity[at + PLANE] = v;

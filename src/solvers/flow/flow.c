@@ -147,6 +147,7 @@ static const bn_kernel_desc kernels[] = {
     { "flow_advect_vorticity", BN_PER_CELL, { .reads = 3.25, .writes = 2, .flops = 23 } },
     { "flow_poisson_source", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 7 } },
     { "flow_wall_vorticity", BN_PER_BLOCK, { .reads = 6, .writes = 3, .flops = 41 } },
+    { "flow_velocity", BN_PER_CELL, { .reads = 3, .writes = 3, .flops = 4 } },
     { "flow_step", BN_SIDE_BY_SIDE, { .reads = 10, .writes = 8, .flops = 500 } },
     { "flow_total_residual", BN_ONCE, { 0, 0, 0 } },
     { "flow_body_pressure", BN_PER_BLOCK, { .reads = 3, .writes = 0, .flops = 0 } },

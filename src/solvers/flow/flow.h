@@ -187,7 +187,7 @@ enum {
 };
 
 typedef struct flow_device {
-    bn_kernel *advect_heat, *advect_vorticity, *poisson_source, *wall_vorticity, *total_residual;
+    bn_kernel *advect_heat, *advect_vorticity, *poisson_source, *wall_vorticity, *velocity, *total_residual;
     bn_kernel *body_pressure, *body_constants, *add_influence;
     bn_partials *sums, *body_sums;
     bn_scalars *totals, *influence_inverse;

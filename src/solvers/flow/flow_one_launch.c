@@ -28,7 +28,12 @@ bn_status flow_plan_one_launch(const flow *s, bn_plan *p)
 {
     int log[2];
     bool odd[2];
-    if (!suits(s, bn_plan_device(p), log, odd))
+    const bn_device_info *device = bn_plan_device(p);
+    const bool one = suits(s, device, log, odd);
+    /* Of several launches the last: without sums where these are what takes time, as on a GPU. */
+    if (one || !s->systems.direct || s->newton.on || !device || device->cpu)
+        BN_TRY(bn_plan_skip_kernel(p, "flow_velocity"));
+    if (!one)
         return bn_plan_skip_kernel(p, "flow_step");
     BN_TRY(bn_plan_define_int(p, "ONE_LAUNCH", 1));
     BN_TRY(bn_plan_define_int(p, "STEP_LOG_X", log[0]));

@@ -48,6 +48,7 @@ static bn_status setup(bn_sim *sim, void *state)
     s->device.advect_vorticity = bn_sim_kernel(sim, "flow_advect_vorticity");
     s->device.poisson_source = bn_sim_kernel(sim, "flow_poisson_source");
     s->device.wall_vorticity = bn_sim_kernel(sim, "flow_wall_vorticity");
+    s->device.velocity = bn_sim_kernel(sim, "flow_velocity");
     s->device.total_residual = bn_sim_kernel(sim, "flow_total_residual");
     s->device.body_pressure = bn_sim_kernel(sim, "flow_body_pressure");
     s->device.body_constants = bn_sim_kernel(sim, "flow_body_constants");
@@ -189,16 +190,21 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         s->systems.solves[i] = s->systems.solver[i] ? bn_linear_solves(s->systems.solver[i]) : 0;
     if (s->border.bodies > 0)
         BN_TRY(flow_step_bodies(s, s->fields.psi, s->fields.next, s->fields.T));
+    if (quiet && s->device.velocity) {
+        BN_TRY(BN_RUN(s->device.velocity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
+                      BN_READ(s->fields.next, 1), BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving),
+                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity)));
+        return quiet_step(s, out);
+    }
     if (heat)
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
                       BN_READ(s->fields.next, 1), BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0),
                       BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.omega),
-                      BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums), BN_I32V(!quiet)));
+                      BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums)));
     else
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
                       BN_READ(s->fields.next, 1), BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving),
-                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums),
-                      BN_I32V(!quiet)));
+                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums)));
     if (quiet)
         return quiet_step(s, out);
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
