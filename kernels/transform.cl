@@ -23,8 +23,13 @@
 static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
 
 /* exp(-2 pi i t / 2^log), t < 2^log / 2. Each length has factors of its own, so that neighbours read what lies side by
- * side. */
+ * side. In a step in one launch each part reads them anew: the ones of the largest length serve all, where they fit into
+ * few lines of the cache. */
+#if ONE_LAUNCH && STEP_LOG_X == STEP_LOG_Y && STEP_LOG_X <= 7
+#define FACTOR(log, t) twiddle[(1 << STEP_LOG_X) + ((t) << (STEP_LOG_X + 1 - (log)))]
+#else
 #define FACTOR(log, t) twiddle[(1 << ((log)-1)) + (t)]
+#endif
 
 /* Forward: (a, b) -> (a + b, (a - b) w). Backward (up): (a, b) -> (a + b conj w, a - b conj w). */
 #define BUTTERFLY(a, b, w)                                        \
