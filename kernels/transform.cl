@@ -16,6 +16,24 @@
  * points in local memory, three levels at a time in registers. Lengths that are no powers of two go through a
  * convolution whose length is one (CHIRP; Bluestein 1970). */
 
+/* Whether some axis of this build has a property of those below. Clang drops what stands behind a constant that is false
+ * before anything else, and else optimises for as long what no line needs as what all need. */
+#if ONE_LAUNCH
+#define SOME_AXIS(has) (has(1, 2, STEP_LOG_X, 0) || has(1, 2, STEP_LOG_Y, 0))
+#elif defined(FOLD_X)
+#define SOME_AXIS(has) (has(FOLD_X, LEVELS_X, LOG_X, CHIRP_X) || has(FOLD_Y, LEVELS_Y, LOG_Y, CHIRP_Y))
+#else
+#define SOME_AXIS(has) 0
+#endif
+#define IS_FOLDED(folded, levels, log, chirps) (folded)
+#define IS_EXTENDED(folded, levels, log, chirps) (!(folded))
+#define HAS_CHIRPS(folded, levels, log, chirps) (chirps)
+#define TAKES_TWO(folded, levels, log, chirps) ((folded) && (levels) == 2)
+#define TAKES_THREE(folded, levels, log, chirps) ((folded) && (levels) == 3)
+#define BEGINS_WITH_ONE(folded, levels, log, chirps) ((folded) && FIRST_LEVELS(log, levels) == 1)
+#define BEGINS_WITH_TWO(folded, levels, log, chirps) ((folded) && FIRST_LEVELS(log, levels) == 2)
+#define BEGINS_WITH_THREE(folded, levels, log, chirps) ((folded) && FIRST_LEVELS(log, levels) == 3)
+
 /* Index in local memory: points of every stride of the transform lie in different banks. Of two numbers that have no
  * bit in common SWIZZLE(a + b) = SWIZZLE(a) ^ SWIZZLE(b). */
 #define SWIZZLE(i) ((i) ^ ((i) >> 4 & 7) ^ ((i) >> 2 & 12) ^ ((i) >> 3 & 8))
@@ -198,6 +216,8 @@ ALWAYS_INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int od
     *d = times((real2)(v.x + u.y, v.y - u.x), (real2)(-w.y, w.x));
 }
 
+#define ARE_THREE(levels) (SOME_AXIS(TAKES_THREE) && (levels) == 3)
+
 /* Levels of block 0, 2^top points that are still to be folded, on the points that belong together:
  * a[r] = f[r part + k] and b[r] = f[(r + 1) part - k], part = 2^top >> levels, k = 0 ... part / 2. No loops: compilers
  * keep in registers what has an index that is a number in the text. */
@@ -210,7 +230,7 @@ ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int top, int leve
 #define BESIDE_FOLD(block, n, log, r)                                                              \
     BUTTERFLY(a[(block) + (r)], a[(block) + (n) / 2 + (r)], FACTOR(log, k + (r)*part))             \
     BUTTERFLY(b[(block) + (r)], b[(block) + (n) / 2 + (r)], FACTOR(log, ((r) + 1) * part - k))
-    if (levels == 3) {
+    if (ARE_THREE(levels)) {
         FOLD_POINTS(8, top + 1, 0)
         FOLD_POINTS(8, top + 1, 1)
         FOLD_POINTS(8, top + 1, 2)
@@ -218,13 +238,13 @@ ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int top, int leve
         BESIDE_FOLD(4, 4, top - 1, 0)
         BESIDE_FOLD(4, 4, top - 1, 1)
     }
-    const int left = levels == 3 ? top - 1 : top;
+    const int left = ARE_THREE(levels) ? top - 1 : top;
     if (levels >= 2) {
         FOLD_POINTS(4, left + 1, 0)
         FOLD_POINTS(4, left + 1, 1)
         BESIDE_FOLD(2, 2, left - 1, 0)
     }
-    if (levels == 3) {
+    if (ARE_THREE(levels)) {
         BESIDE_FOLD(4, 2, left - 1, 0)
         BESIDE_FOLD(6, 2, left - 1, 0)
     }
@@ -235,7 +255,7 @@ ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int top, int leve
 #define EACH_PART(levels, each)                     \
     each(0) each(1)                                 \
     if ((levels) >= 2) { each(2) each(3) }          \
-    if ((levels) == 3) { each(4) each(5) each(6) each(7) }
+    if (ARE_THREE(levels)) { each(4) each(5) each(6) each(7) }
 
 /* Where k = 0 the points of b are those of a, but for the line's end: it stands behind the others, at 2^log. */
 ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, int log, int top, int levels, int odd)
@@ -344,20 +364,20 @@ ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, g
     }
 }
 
-/* `levels`: of a pass. Of the texts compilers keep those that are possible. */
+/* `levels`: of a pass. */
 ALWAYS_INLINED void transform_folded(global const real *values, lines l, int pairs, int log, int levels, int odd,
                                      global const real2 *twiddle, local real2 *z, int room)
 {
     const int first = FIRST_LEVELS(log, levels);
-    if (first == 1)
+    if (SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
         fold_lines(values, l, pairs, log, 1, odd, twiddle, z, room);
-    else if (first == 2)
+    else if (SOME_AXIS(BEGINS_WITH_TWO) && first == 2)
         fold_lines(values, l, pairs, log, 2, odd, twiddle, z, room);
-    else
+    else if (SOME_AXIS(BEGINS_WITH_THREE))
         fold_lines(values, l, pairs, log, 3, odd, twiddle, z, room);
-    if (levels == 2)
+    if (SOME_AXIS(TAKES_TWO) && levels == 2)
         fold_rest_4(z, room, pairs, log, log - first, odd, twiddle);
-    else
+    else if (SOME_AXIS(TAKES_THREE))
         fold_rest(z, log, log - first, odd, twiddle);
 }
 
@@ -388,7 +408,7 @@ ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log,
             const real end = weight(l, number);
             const real sign = code[n] > 0 ? end : -end;
             real2 w = code[n] ? sign * ((real2)(factor(l, 0), factor(l, 1)) * v[n]) : (real2)(0);
-            if (chirps && code[n] != 0)
+            if (SOME_AXIS(HAS_CHIRPS) && chirps && code[n] != 0)
                 w = times(w, chirp[m]);
             if (m < 1 << log)
                 z[SWIZZLE(m)] = w;
@@ -396,7 +416,7 @@ ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log,
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
     transform_down(z, log, twiddle);
-    if (chirps) {
+    if (SOME_AXIS(HAS_CHIRPS) && chirps) {
         FOR_ITEMS(p, 1 << log)
         z[SWIZZLE(p)] = times(z[SWIZZLE(p)], spectrum[p]);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -485,9 +505,9 @@ typedef struct tables {
 
 ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, local real2 *z)
 {
-    if (a.folded)
+    if (SOME_AXIS(IS_FOLDED) && a.folded)
         transform_folded(values, l, a.pairs, a.log, a.levels, a.odd, t.twiddle, z, a.room);
-    else
+    else if (SOME_AXIS(IS_EXTENDED))
         transform_lines(values, l, a.log, a.length, a.chirps, t.twiddle, t.load, t.chirp, t.spectrum, z);
 }
 
