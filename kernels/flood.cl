@@ -510,23 +510,6 @@ static inline real culvert_gain(global const real *values, global real *clock, i
     return there[1] - taken;
 }
 
-/* What the links of a cell bring, from the values that both cells have after the fluxes: each computes the other's. */
-static inline real links_gain(ALL_PARAMETERS, place_t at, int code, int shifted, real dt, const cell_state *here)
-{
-    const int kinds[2] = { (int)((uint)code / UP & 3), (int)((uint)code / DOWN & 3) };
-    real gain = 0;
-    for (int down = 1; down >= 0; down--)
-        if (kinds[down] > 0 && kinds[down] != CULVERT) {
-            const place_t other = down ? at - SLICE : at + SLICE;
-            const real share = values[ITEM_VALUES + ITEM_OF(down ? code : cell[other]) - 1];
-            cell_state there;
-            advance_cell(ALL, other, cell[other], shifted, dt, 1, &there);
-            gain = gain - (down ? link_flow(kinds[1], share, dt, here, bed[at], &there, bed[other])
-                                : -link_flow(kinds[0], share, dt, &there, bed[other], here, bed[at]));
-        }
-    return gain;
-}
-
 /* Completes a special cell that was stored without open sides, links and items; returns its wave speed. outflow: a sum
  * and what rounding of it left over (Kahan 1965). */
 static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global real *outflow, global real *clock,
@@ -540,9 +523,29 @@ static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global r
         next.soaked = next_soaked[at];
         next.soaked_rest = next_rest[at + PLANE];
     }
-    if (code & OUTER * ((1 << EDGES) - 1))
-        advance_cell(ALL, at, code, shifted, dt, 1, &next);
-    real lost = next.outflow, gain = LINKS ? links_gain(ALL, at, code, shifted, dt, &next) : 0;
+    real gain = 0;
+    /* The cell itself, where it has open sides, then what its links bring from below and above, from the values that both
+     * cells have after the fluxes: each computes the other's. The text stands once, which is what compilers take long
+     * for. */
+    ROLLED
+    for (int part = 0; part < (LINKS ? 3 : 1); part++) {
+        const int down = part == 1, kind = (int)((uint)code / (down ? DOWN : UP) & 3);
+        if (part == 0 ? (code & OUTER * ((1 << EDGES) - 1)) != 0 : (kind > 0) & (kind != CULVERT)) {
+            const place_t other = part == 0 ? at : down ? at - SLICE : at + SLICE;
+            cell_state there;
+            advance_cell(ALL, other, cell[other], shifted, dt, 1, &there);
+            if (part == 0) {
+                next = there;
+            } else {
+                const real share = values[ITEM_VALUES + ITEM_OF(down ? code : cell[other]) - 1];
+                const cell_state upper = down ? next : there, lower = down ? there : next;
+                const real moved = link_flow(kind, share, dt, &upper, bed[down ? at : other], &lower,
+                                             bed[down ? other : at]);
+                gain = gain - (down ? moved : -moved);
+            }
+        }
+    }
+    real lost = next.outflow;
     if (item > 0 && link_down == 0) {
         const real rate = values[ITEM_VALUES + item - 1], most = HALF * next.h;
         const real amount = dt * (code & DRAIN ? drain_rate(rate, MORE_OF(item), next.h) : rate);
