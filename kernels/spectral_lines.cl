@@ -111,6 +111,44 @@ ALWAYS_INLINED void transform_folded(local reals *z, int log, global const real2
     z[last] = low - high;
 }
 
+/* The conjugate transpose of fold(): its points and the end again, times two but for the ends. */
+ALWAYS_INLINED void unfold(local reals *z, int log, int top, global const real2 *twiddle, int odd)
+{
+    const int mid = 1 << (top - 1), last = 1 << log;
+    const reals low = z[0], high = z[mid], end = z[last];
+    if (!odd) {
+        z[0] = low + high;
+        z[last] = low - high;
+    }
+    z[mid] = odd ? high + high : end + end;
+    for (int k = 1; k <= mid / 2; k++) {
+        const real2 w = twiddle[k << (log - top)];
+        const reals a = z[k], b = z[mid - k], p = times(z[mid + k], w), q = times(z[2 * mid - k], (real2)(w.x, -w.y));
+        const reals sum = p + q, turned = (reals)(q.hi - p.hi, p.lo - q.lo);
+        const reals outer = odd ? turned : sum, inner = odd ? sum : turned;
+        z[k] = a + outer;
+        z[mid - k] = b + inner;
+        z[mid + k] = odd ? inner - b : b - inner;
+        z[2 * mid - k] = odd ? outer - a : a - outer;
+    }
+}
+
+/* Values times their chirps that are folded, to be multiplied by those of the results. */
+ALWAYS_INLINED void convolve_folded(local reals *z, int log, global const real2 *twiddle,
+                                    global const real2 *spectrum, int odd)
+{
+    const int last = 1 << log;
+    for (int p = 0; p <= last; p++)
+        z[p] = times(z[p], spectrum[p]);
+    const reals low = z[0], high = z[last];
+    z[0] = low + high;
+    z[last] = low - high;
+    for (int top = 1; top <= log; top++) {
+        one_level(z, 1 << top, last, top, log + 1, twiddle, 1);
+        unfold(z, log, top, twiddle, odd);
+    }
+}
+
 ALWAYS_INLINED void transform_extended(local reals *z, int log, int chirps, global const real2 *twiddle,
                                        global const real2 *spectrum)
 {
@@ -149,7 +187,9 @@ ALWAYS_INLINED void transform(local const reals *y, axis a, tables t, local real
     }
     if (a.folded)
         transform_folded(z, a.log, t.twiddle, a.odd);
-    else
+    if (a.folded && a.chirps)
+        convolve_folded(z, a.log, t.twiddle, t.spectrum, a.odd);
+    if (!a.folded)
         transform_extended(z, a.log, a.chirps, t.twiddle, t.spectrum);
 }
 
@@ -157,8 +197,9 @@ ALWAYS_INLINED void transform(local const reals *y, axis a, tables t, local real
 ALWAYS_INLINED reals result(local const reals *z, int q, axis a, tables t)
 {
     const int code = t.pick[q], at = (int)abs(code) - 1;
-    const reals v = a.chirps ? times(z[at], t.chirp[at]) : z[at];
-    const reals w = a.odd && !a.folded ? (reals)(-v.hi, v.lo) : v;
+    const int chirps_back = a.folded ? a.length / 2 + 1 : 0;
+    const reals v = a.chirps ? times(z[at], t.chirp[chirps_back + at]) : z[at];
+    const reals w = a.odd && (!a.folded || a.chirps) ? (reals)(-v.hi, v.lo) : v;
     return code > 0 ? w : -w;
 }
 

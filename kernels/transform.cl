@@ -14,7 +14,10 @@
  * their butterflies, in place.
  * The complex transform is radix 2 (Gentleman and Sande 1966: natural order in, bit-reversed order out) with 2^LOG
  * points in local memory, three levels at a time in registers. Lengths that are no powers of two go through a
- * convolution whose length is one (CHIRP; Bluestein 1970). */
+ * convolution whose length is one (CHIRP; Bluestein 1970). Where lines are folded so is their convolution, over 2^LOG
+ * intervals: values times chirps are folded, multiplied by the spectrum of the chirps where they then lie, and unfolded:
+ * the matrix of fold is symmetric but for the weights of the ends, which the tables have, and real, so that its
+ * conjugate transpose, step by step from the last to the first, is the same transform, out of bit-reversed order. */
 
 /* Whether some axis of this build has a property of those below. Clang drops what stands behind a constant that is false
  * before anything else, and else optimises for as long what no line needs as what all need. */
@@ -27,7 +30,8 @@
 #endif
 #define IS_FOLDED(folded, levels, log, chirps) (folded)
 #define IS_EXTENDED(folded, levels, log, chirps) (!(folded))
-#define HAS_CHIRPS(folded, levels, log, chirps) (chirps)
+#define CONVOLVES_EXTENDED(folded, levels, log, chirps) (!(folded) && (chirps))
+#define CONVOLVES_FOLDED(folded, levels, log, chirps) ((folded) && (chirps))
 #define TAKES_TWO(folded, levels, log, chirps) ((folded) && (levels) == 2)
 #define TAKES_THREE(folded, levels, log, chirps) ((folded) && (levels) == 3)
 #define BEGINS_WITH_ONE(folded, levels, log, chirps) ((folded) && FIRST_LEVELS(log, levels) == 1)
@@ -123,10 +127,10 @@ ALWAYS_INLINED void butterflies_4(local real2 *z, int at, int part, int top, int
 }
 
 /* Two levels, on four points. t: of 2^log / 4. */
-ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, global const real2 *twiddle)
+ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, global const real2 *twiddle, int up)
 {
     const int part = 1 << (top - 2), offset = t & (part - 1);
-    butterflies_4(z, SWIZZLE((t >> (top - 2)) << top | offset), part, top, offset, twiddle, 0);
+    butterflies_4(z, SWIZZLE((t >> (top - 2)) << top | offset), part, top, offset, twiddle, up);
 }
 
 ALWAYS_INLINED void pass_all(local real2 *z, int log, int top, global const real2 *twiddle, int up)
@@ -274,33 +278,39 @@ ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, in
     }
 }
 
-/* Point m of the lines of a pair, multiplied by their factors. `ends`: it may be one that is no value. */
-ALWAYS_INLINED real2 point(global const real *values, lines l, int pair, int m, int odd, int ends)
+/* Point m of the lines of a pair, multiplied by their factors and by its chirp. `ends`: it may be one that is no value.
+ */
+ALWAYS_INLINED real2 point(global const real *values, lines l, int pair, int m, int odd, int ends, int chirps,
+                           global const real2 *chirp)
 {
     const int number = m - odd, line = 2 * pair;
+    if (chirps && number >= l.count) /* half of them or more */
+        return (real2)(0);
     const index_t at = l.first + line * l.apart + (index_t)(ends ? clamp(number, 0, l.count - 1) : number) * l.stride;
     const real2 v = (real2)(there(l, pair) > 0 ? values[at] : 0, there(l, pair) > 1 ? values[at + l.apart] : 0);
     const real2 w = (real2)(factor(l, line), factor(l, line + 1)) * v;
     if (!ends)
         return w;
-    return number >= 0 && number < l.count ? weight(l, number) * w : (real2)(0);
+    if (number < 0 || number >= l.count)
+        return (real2)(0);
+    return chirps ? times(weight(l, number) * w, chirp[m]) : weight(l, number) * w;
 }
 
 /* Levels of the first pass of a folded transform, on the way from global to local memory: as many as do not make whole
  * passes of `levels`, two or three. Three have fewer barriers and take more registers. */
 #define FIRST_LEVELS(log, levels) ((log) % (levels) ? (log) % (levels) : (levels))
 
-ALWAYS_INLINED void fold_lines(global const real *values, lines l, int pairs, int log, int levels, int odd,
-                               global const real2 *twiddle, local real2 *z, int room)
+ALWAYS_INLINED void fold_lines(global const real *values, lines l, int pairs, int log, int levels, int odd, int chirps,
+                               global const real2 *twiddle, global const real2 *chirp, local real2 *z, int room)
 {
     const int parts = 1 << levels, part = 1 << (log - levels), tasks = part / 2 + 1;
     FOR_ITEMS(t, pairs * tasks)
     {
         const int pair = t / tasks, k = t % tasks;
         real2 a[8], b[8];
-#define LOAD_POINTS(r)                                                   \
-    a[r] = point(values, l, pair, (r)*part + k, odd, (r) == 0);          \
-    b[r] = point(values, l, pair, ((r) + 1) * part - k, odd, (r) == parts - 1);
+#define LOAD_POINTS(r)                                                                            \
+    a[r] = point(values, l, pair, (r)*part + k, odd, chirps || (r) == 0, chirps, chirp);          \
+    b[r] = point(values, l, pair, ((r) + 1) * part - k, odd, chirps || (r) == parts - 1, chirps, chirp);
         EACH_PART(levels, LOAD_POINTS)
         fold_levels(a, b, k, log, levels, twiddle, odd);
         put_folded(z + pair * room, a, b, k, log, log, levels, odd);
@@ -338,7 +348,7 @@ ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int pairs, int log, in
             local real2 *own = z + (t >> (log - 2)) * room;
             const int task = t & ((1 << (log - 2)) - 1);
             if (task >= part)
-                pass_4(own, task, top, twiddle);
+                pass_4(own, task, top, twiddle, 0);
             else if (2 * task <= part)
                 fold_pass(own, task, log, top, 2, odd, twiddle);
         }
@@ -364,21 +374,126 @@ ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, g
     }
 }
 
+/* The conjugate transpose of fold(); and of what fold() does where k = 0, there `end` is what stands behind the line. */
+ALWAYS_INLINED void unfold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int odd)
+{
+    const real2 p = times(*c, w), q = times(*d, (real2)(w.x, -w.y));
+    const real2 sum = p + q, turned = (real2)(q.y - p.y, p.x - q.x);
+    const real2 outer = odd ? turned : sum, inner = odd ? sum : turned;
+    *c = odd ? inner - *b : *b - inner;
+    *d = odd ? outer - *a : *a - outer;
+    *a = *a + outer;
+    *b = *b + inner;
+}
+ALWAYS_INLINED void unfold_end(real2 *low, real2 *middle, real2 *end, int odd)
+{
+    const real2 from_low = *low, from_middle = *middle, from_end = *end;
+    *low = odd ? from_low : from_low + from_middle;
+    *end = odd ? from_end : from_low - from_middle;
+    *middle = odd ? from_middle + from_middle : from_end + from_end;
+}
+
+/* What fold_pass() did, undone: one level or two. */
+ALWAYS_INLINED void unfold_pass(local real2 *z, int k, int log, int top, int levels, int odd,
+                                global const real2 *twiddle)
+{
+    const int up = 1, last = (1 << levels) - 1, part = 1 << (top - levels);
+    const int at = SWIZZLE(k), mirrored = SWIZZLE(part - k);
+    real2 a[8], b[8];
+    EACH_PART(levels, TAKE_A)
+    if (k == 0) {
+        real2 end = odd ? (real2)(0) : z[SWIZZLE(1 << log)];
+        if (!odd && top == levels) {
+            const real2 low = a[0];
+            a[0] = low + end;
+            end = low - end;
+        }
+        unfold_end(&a[0], &a[1], &end, odd);
+        if (levels == 2) {
+            BUTTERFLY(a[2], a[3], FACTOR(top - 1, 0))
+            unfold_end(&a[0], &a[2], &end, odd);
+            b[1] = a[1]; /* these are in the middle, where each of two is its own mirror image */
+            b[3] = a[3];
+            unfold(&a[1], &b[1], &a[3], &b[3], FACTOR(top + 1, part), odd);
+        }
+        if (!odd)
+            z[SWIZZLE(1 << log)] = end;
+    } else {
+        EACH_PART(levels, TAKE_B)
+#define UNFOLD_POINTS(n, log, r) \
+    unfold(&a[r], &b[(n) / 2 - 1 - (r)], &a[(n) / 2 + (r)], &b[(n)-1 - (r)], FACTOR(log, k + (r)*part), odd);
+        UNFOLD_POINTS(2, top + 2 - levels, 0)
+        if (levels == 2) {
+            BESIDE_FOLD(2, 2, top - 1, 0)
+            UNFOLD_POINTS(4, top + 1, 0)
+            UNFOLD_POINTS(4, top + 1, 1)
+        }
+        EACH_PART(levels, PUT_B)
+    }
+    EACH_PART(levels, PUT_A)
+}
+
+/* The last pass, over whole lines. */
+ALWAYS_INLINED void unfold_lines(local real2 *z, int room, int pairs, int log, int levels, int odd,
+                                 global const real2 *twiddle)
+{
+    const int tasks = (1 << (log - levels)) / 2 + 1;
+    FOR_ITEMS(t, pairs * tasks)
+    unfold_pass(z + t / tasks * room, t % tasks, log, log, levels, odd, twiddle);
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Values times their chirps that are folded, to be multiplied by the chirps of the results. */
+ALWAYS_INLINED void convolve_folded(local real2 *z, int room, int pairs, int log, int first, int odd,
+                                    global const real2 *twiddle, global const real2 *spectrum)
+{
+    FOR_ITEMS(t, pairs << log)
+    {
+        local real2 *own = z + (t >> log) * room;
+        const int p = t & ((1 << log) - 1);
+        own[SWIZZLE(p)] = times(own[SWIZZLE(p)], spectrum[p]);
+        if (!odd && p == 0)
+            own[SWIZZLE(1 << log)] = times(own[SWIZZLE(1 << log)], spectrum[1 << log]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ROLLED
+    for (int top = 2; top <= log - first; top += 2) {
+        const int part = 1 << (top - 2);
+        FOR_ITEMS(t, pairs << (log - 2))
+        {
+            local real2 *own = z + (t >> (log - 2)) * room;
+            const int task = t & ((1 << (log - 2)) - 1);
+            if (task >= part)
+                pass_4(own, task, top, twiddle, 1);
+            else if (2 * task <= part)
+                unfold_pass(own, task, log, top, 2, odd, twiddle);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
+        unfold_lines(z, room, pairs, log, 1, odd, twiddle);
+    else if (SOME_AXIS(BEGINS_WITH_TWO))
+        unfold_lines(z, room, pairs, log, 2, odd, twiddle);
+}
+
 /* `levels`: of a pass. */
 ALWAYS_INLINED void transform_folded(global const real *values, lines l, int pairs, int log, int levels, int odd,
-                                     global const real2 *twiddle, local real2 *z, int room)
+                                     int chirps, global const real2 *twiddle, global const real2 *chirp,
+                                     global const real2 *spectrum, local real2 *z, int room)
 {
     const int first = FIRST_LEVELS(log, levels);
     if (SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
-        fold_lines(values, l, pairs, log, 1, odd, twiddle, z, room);
+        fold_lines(values, l, pairs, log, 1, odd, chirps, twiddle, chirp, z, room);
     else if (SOME_AXIS(BEGINS_WITH_TWO) && first == 2)
-        fold_lines(values, l, pairs, log, 2, odd, twiddle, z, room);
+        fold_lines(values, l, pairs, log, 2, odd, chirps, twiddle, chirp, z, room);
     else if (SOME_AXIS(BEGINS_WITH_THREE))
-        fold_lines(values, l, pairs, log, 3, odd, twiddle, z, room);
+        fold_lines(values, l, pairs, log, 3, odd, chirps, twiddle, chirp, z, room);
     if (SOME_AXIS(TAKES_TWO) && levels == 2)
         fold_rest_4(z, room, pairs, log, log - first, odd, twiddle);
     else if (SOME_AXIS(TAKES_THREE))
         fold_rest(z, log, log - first, odd, twiddle);
+    if (SOME_AXIS(CONVOLVES_FOLDED) && chirps)
+        convolve_folded(z, room, pairs, log, first, odd, twiddle, spectrum);
 }
 
 /* Transforms two lines that are extended. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its
@@ -408,7 +523,7 @@ ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log,
             const real end = weight(l, number);
             const real sign = code[n] > 0 ? end : -end;
             real2 w = code[n] ? sign * ((real2)(factor(l, 0), factor(l, 1)) * v[n]) : (real2)(0);
-            if (SOME_AXIS(HAS_CHIRPS) && chirps && code[n] != 0)
+            if (SOME_AXIS(CONVOLVES_EXTENDED) && chirps && code[n] != 0)
                 w = times(w, chirp[m]);
             if (m < 1 << log)
                 z[SWIZZLE(m)] = w;
@@ -416,7 +531,7 @@ ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log,
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
     transform_down(z, log, twiddle);
-    if (SOME_AXIS(HAS_CHIRPS) && chirps) {
+    if (SOME_AXIS(CONVOLVES_EXTENDED) && chirps) {
         FOR_ITEMS(p, 1 << log)
         z[SWIZZLE(p)] = times(z[SWIZZLE(p)], spectrum[p]);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -424,7 +539,7 @@ ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log,
     }
 }
 
-/* The two results at a place: the transform is S_b - i S_a for odd lines that are extended, else C_a + i C_b. */
+/* The two results at a place: the transform is S_b - i S_a for odd lines that are extended or convolved, else C_a + i C_b. */
 ALWAYS_INLINED real2 result(local const real2 *z, int code, int times_i, int chirps, global const real2 *chirp)
 {
     const int at = (int)abs(code) - 1;
@@ -506,7 +621,8 @@ typedef struct tables {
 ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, local real2 *z)
 {
     if (SOME_AXIS(IS_FOLDED) && a.folded)
-        transform_folded(values, l, a.pairs, a.log, a.levels, a.odd, t.twiddle, z, a.room);
+        transform_folded(values, l, a.pairs, a.log, a.levels, a.odd, a.chirps, t.twiddle, t.chirp, t.spectrum, z,
+                         a.room);
     else if (SOME_AXIS(IS_EXTENDED))
         transform_lines(values, l, a.log, a.length, a.chirps, t.twiddle, t.load, t.chirp, t.spectrum, z);
 }
@@ -514,8 +630,8 @@ ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables
 ALWAYS_INLINED void store(global real *values, lines l, axis a, tables t, int side_by_side, int divisions, divisor by,
                           divisor then_by, int adds, global const real *plus, local const real2 *z)
 {
-    store_lines(values, l, a.pairs, z, a.room, a.odd && !a.folded, a.chirps, t.pick, t.chirp, side_by_side, divisions,
-                by, then_by, adds, plus);
+    store_lines(values, l, a.pairs, z, a.room, a.odd && (!a.folded || a.chirps), a.chirps, t.pick,
+                t.chirp + (a.folded ? a.length / 2 + 1 : 0), side_by_side, divisions, by, then_by, adds, plus);
 }
 
 #define NOT_DIVIDED ((divisor){ 0, 0, 0 })

@@ -64,8 +64,8 @@ static bool create_spectral(bn_linear_reference *l)
             continue;
         }
         l->axes[d].twiddle = rounded(a->twiddle, bn_spectral_twiddles(a));
-        l->axes[d].chirp = rounded(a->chirp, 2 * (size_t)a->length);
-        l->axes[d].spectrum = rounded(a->spectrum, 2 * size);
+        l->axes[d].chirp = rounded(a->chirp, bn_spectral_chirps(a));
+        l->axes[d].spectrum = rounded(a->spectrum, bn_spectral_spectrum(a));
         l->axes[d].eigenvalue = rounded(a->eigenvalue, (size_t)a->count);
         if (!l->axes[d].twiddle || !l->axes[d].chirp || !l->axes[d].spectrum || !l->axes[d].eigenvalue)
             return false;
@@ -484,6 +484,41 @@ static void transform_folded(pair *v, int log, const real *twiddle, bool odd)
     v[last] = minus(low, high);
 }
 
+/* Conjugate and transposed: what fold() made of the first 2^top points and the end becomes those again, times two but
+ * for the ends. */
+static void unfold(pair *v, int log, int top, const real *twiddle, bool odd)
+{
+    const size_t m = (size_t)1 << (top - 1), last = (size_t)1 << log;
+    const pair end = v[last], low = v[0], high = v[m];
+    if (!odd) {
+        v[0] = (pair){ low.x + high.x, low.y + high.y };
+        v[last] = minus(low, high);
+    }
+    v[m] = odd ? (pair){ high.x + high.x, high.y + high.y } : (pair){ end.x + end.x, end.y + end.y };
+    for (size_t j = 1; j <= m / 2; j++) {
+        const real *w = twiddle + 2 * (j << (log - top));
+        const pair a = v[j], b = v[m - j], p = times(v[m + j], w[0], w[1]), q = times(v[2 * m - j], w[0], -w[1]);
+        const pair sum = { p.x + q.x, p.y + q.y }, turned = { q.y - p.y, p.x - q.x };
+        const pair outer = odd ? turned : sum, inner = odd ? sum : turned;
+        v[j] = (pair){ a.x + outer.x, a.y + outer.y };
+        v[m - j] = (pair){ b.x + inner.x, b.y + inner.y };
+        v[m + j] = odd ? minus(inner, b) : minus(b, inner);
+        v[2 * m - j] = odd ? minus(outer, a) : minus(a, outer);
+    }
+}
+
+static void unfold_all(pair *v, int log, const real *twiddle, bool odd)
+{
+    const size_t last = (size_t)1 << log;
+    const pair low = v[0], high = v[last];
+    v[0] = (pair){ low.x + high.x, low.y + high.y };
+    v[last] = minus(low, high);
+    for (int top = 1; top <= log; top++) {
+        butterflies(v, (size_t)1 << top, log, top, log + 1, twiddle, true);
+        unfold(v, log, top, twiddle, odd);
+    }
+}
+
 static pair by(pair v, const real *w) { return times(v, w[0], w[1]); }
 
 /* Two lines, `stride` apart from value to value; the second may be NULL. In place. */
@@ -506,14 +541,18 @@ static void transform_lines(bn_linear_reference *l, int d, bool back, real *firs
         transform_folded(v, a->log, t->twiddle, a->odd);
     for (int top = a->log; !a->folded && top > 0; top--)
         butterflies(v, 0, a->log, top, a->log, t->twiddle, false);
-    for (int m = 0; a->chirps && m < 1 << a->log; m++)
+    for (int m = 0; a->chirps && m < (1 << a->log) + a->folded; m++)
         v[m] = by(v[m], t->spectrum + 2 * (ptrdiff_t)m);
-    for (int top = 1; a->chirps && top <= a->log; top++)
+    if (a->chirps && a->folded)
+        unfold_all(v, a->log, t->twiddle, a->odd);
+    for (int top = 1; a->chirps && !a->folded && top <= a->log; top++)
         butterflies(v, 0, a->log, top, a->log, t->twiddle, true);
     for (int q = 0; q < a->count; q++) {
         const int at = abs(pick[q]) - 1;
-        const pair value = a->chirps ? by(v[at], t->chirp + 2 * (ptrdiff_t)at) : v[at];
-        const pair times_i = a->odd && !a->folded ? (pair){ -value.y, value.x } : value;
+        const real *chirp = t->chirp + 2 * (ptrdiff_t)(at + bn_spectral_chirps_back(a));
+        const pair value = a->chirps ? by(v[at], chirp) : v[at];
+        const bool turned = a->odd && (!a->folded || a->chirps);
+        const pair times_i = turned ? (pair){ -value.y, value.x } : value;
         first[(size_t)q * stride] = pick[q] > 0 ? times_i.x : -times_i.x;
         if (second)
             second[(size_t)q * stride] = pick[q] > 0 ? times_i.y : -times_i.y;

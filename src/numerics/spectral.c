@@ -39,7 +39,7 @@ enum { VECTOR = 64 }; /* bytes */
 enum { DEFINES_MOST = 27 };
 
 /* Levels of a pass over folded lines (kernels/transform.cl). */
-static int levels(const bn_spectral_axis *a, size_t real_bytes) { return real_bytes == 4 && a->log > 11 ? 3 : 2; }
+static int levels(const bn_spectral_axis *a, size_t real_bytes) { return real_bytes == 4 && !a->chirps && a->log > 11 ? 3 : 2; }
 
 /* Pairs of lines of a work-group. Results of two pairs that lie side by side are stored in half as many pieces; but on
  * an H200 there must be two work-groups for each compute unit left. */
@@ -83,7 +83,7 @@ static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
 /* For the kernels of spectral_lines.cl, or of spectral.cl. */
 static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bool lines, bn_device_array *table[TABLES])
 {
-    const size_t length = (size_t)a->length, count = (size_t)a->count, size = (size_t)1 << a->log;
+    const size_t length = (size_t)a->length, count = (size_t)a->count;
     const double none[2] = { 0, 0 };
     BN_TRY(bn_device_array_reals(d, "twiddle factors", lines ? a->twiddle : a->factors,
                                  lines ? bn_spectral_twiddles(a) : bn_spectral_factors(a), &table[TWIDDLE]));
@@ -91,9 +91,10 @@ static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bool lin
     BN_TRY(bn_device_array_integers(d, "order", a->pick, count, &table[PICK]));
     BN_TRY(bn_device_array_integers(d, "extension back", a->load_back, length, &table[LOAD_BACK]));
     BN_TRY(bn_device_array_integers(d, "order back", a->pick_back, count, &table[PICK_BACK]));
-    BN_TRY(bn_device_array_reals(d, "chirp", a->chirps ? a->chirp : none, a->chirps ? 2 * length : 2, &table[CHIRP]));
-    BN_TRY(bn_device_array_reals(d, "spectrum of the chirp", a->chirps ? a->spectrum : none, a->chirps ? 2 * size : 2,
-                                 &table[SPECTRUM]));
+    BN_TRY(bn_device_array_reals(d, "chirp", a->chirps ? a->chirp : none, a->chirps ? bn_spectral_chirps(a) : 2,
+                                 &table[CHIRP]));
+    BN_TRY(bn_device_array_reals(d, "spectrum of the chirp", a->chirps ? a->spectrum : none,
+                                 a->chirps ? bn_spectral_spectrum(a) : 2, &table[SPECTRUM]));
     return bn_device_array_reals(d, "eigenvalues", a->eigenvalue, count, &table[EIGENVALUE]);
 }
 

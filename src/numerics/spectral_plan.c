@@ -24,9 +24,14 @@ static void set_lengths(bn_spectral_axis *a)
 {
     a->length = (a->low_free == a->high_free ? 2 : 4) * a->intervals;
     a->chirps = !power_of_two(a->length);
-    a->folded = !a->chirps && a->low_free == a->high_free && a->intervals > 1;
-    a->log = ceil_log2(a->chirps ? 2 * a->length - 1 : a->folded ? a->intervals : a->length);
+    a->folded = a->low_free == a->high_free && a->intervals > 1;
     a->odd = !a->low_free;
+    /* Of a folded line both the values and the chirps are reflected at the ends of the convolution: so many intervals
+     * are enough that what is reflected back meets no result. */
+    a->log = ceil_log2(!a->chirps     ? (a->folded ? a->intervals : a->length)
+                       : !a->folded   ? 2 * a->length - 1
+                       : a->odd       ? 2 * a->intervals - 1
+                                      : 2 * a->intervals);
     a->first = a->low_free ? 0 : 1;
     a->count = a->intervals - 1 + a->low_free + a->high_free;
 }
@@ -133,16 +138,18 @@ bool bn_spectral_folds(const bn_stencil *s, int log[2], bool odd[2])
         set_lengths(&a);
         log[d] = a.log;
         odd[d] = a.odd;
-        folds = folds && a.folded && !s->widths;
+        folds = folds && a.folded && !a.chirps && !s->widths;
     }
     return folds;
 }
 
 const char *bn_spectral_kind(const bn_stencil *s, int dim)
 {
-    static const char *const kinds[2][4] = {
-        { "convolved rows", "extended rows", "folded even rows", "folded odd rows" },
-        { "convolved columns", "extended columns", "folded even columns", "folded odd columns" },
+    static const char *const kinds[2][2][3] = {
+        { { "extended rows", "folded even rows", "folded odd rows" },
+          { "convolved extended rows", "convolved even rows", "convolved odd rows" } },
+        { { "extended columns", "folded even columns", "folded odd columns" },
+          { "convolved extended columns", "convolved even columns", "convolved odd columns" } },
     };
     bool free_end[4];
     find_ends(s, free_end);
@@ -152,7 +159,7 @@ const char *bn_spectral_kind(const bn_stencil *s, int dim)
     set_lengths(&a);
     if (s->widths)
         return dim ? "columns of a stretched grid" : "rows of a stretched grid";
-    return kinds[dim][a.chirps ? 0 : !a.folded ? 1 : a.odd ? 3 : 2];
+    return kinds[dim][a.chirps][!a.folded ? 0 : a.odd ? 2 : 1];
 }
 
 /* Point m of the period as 1 + number of the value at it, negative where the reflections change its sign; 0: zero. */
@@ -203,9 +210,9 @@ static int reversed(int value, int bits)
  * odd wave numbers upwards at n = 0, 1 ... for even m, downwards for odd ones; backward, so that the index is M - n. */
 static int32_t folded_place(const bn_spectral_axis *a, int k)
 {
-    if (k == 0 || k == a->intervals)
+    if (k == 0 || k == 1 << a->log)
         return k + 1;
-    int block = a->intervals / 2, log = a->log - 1;
+    int block = 1 << (a->log - 1), log = a->log - 1;
     for (; k % 2 == 0; k /= 2, log--)
         block /= 2;
     const int m = k / 2, n = m % 2 ? block - 1 - m / 2 : m / 2;
@@ -251,6 +258,67 @@ static void fill_factors(bn_spectral_axis *a)
                 a->factors[2 * (((size_t)1 << (log - 1)) + t) + part] = a->twiddle[2 * (t << (most - log)) + part];
 }
 
+/* exp(-i pi m^2 / length): the square modulo the period keeps the angle small and exact. */
+static void chirp(const bn_spectral_axis *a, int m, double out[2])
+{
+    const double angle = pi * (double)((long long)m * m % (2LL * a->length)) / a->length;
+    out[0] = cos(angle);
+    out[1] = -sin(angle);
+}
+
+/* Chirps of extended lines, and the transform of their conjugates, in its own order. */
+static void fill_chirps(bn_spectral_axis *a)
+{
+    const int size = 1 << a->log;
+    for (int m = 0; m < a->length; m++) {
+        double *c = a->chirp + (ptrdiff_t)2 * m;
+        chirp(a, m, c);
+        for (int side = 0; side < 2; side++) {
+            const int at = side ? (size - m) % size : m;
+            a->spectrum[2 * at] = c[0] / size;
+            a->spectrum[2 * at + 1] = -c[1] / size;
+        }
+    }
+    transform(a->spectrum, a->log, a->twiddle);
+}
+
+/* Of folded lines: values times their chirps, folded, times the spectrum, unfolded, times the chirps of the results. Of an
+ * even line unfolding is folding but for the weights of the ends, which stand once in a period and other values twice:
+ * the spectrum and the chirps make up for it, also for the last value, which the convolution has at both sides. */
+static bool fill_folded_chirps(bn_spectral_axis *a)
+{
+    const int size = 1 << a->log, period = 2 * size, reach = 2 * a->intervals;
+    double *conjugates = calloc(2 * (size_t)period, sizeof *conjugates), c[2];
+    if (!conjugates)
+        return false;
+    for (int m = 0; m <= (reach < size ? reach : size); m++) {
+        chirp(a, m, c);
+        for (int side = 0; side < 2; side++) {
+            double *to = conjugates + 2 * (side ? (period - m) % period : m);
+            to[0] = c[0] / period;
+            to[1] = -c[1] / period;
+        }
+    }
+    transform(conjugates, a->log + 1, a->twiddle);
+    for (int k = 0; k <= size; k++) {
+        const double *from = conjugates + (ptrdiff_t)2 * reversed(k, a->log + 1),
+                     weight = a->odd || (k > 0 && k < size) ? 1 : 0.5;
+        double *to = a->spectrum + (ptrdiff_t)2 * (abs(folded_place(a, k)) - 1);
+        to[0] = weight * from[0];
+        to[1] = weight * from[1];
+    }
+    for (int m = 0; m <= a->intervals; m++)
+        for (int back = 0; back < 2; back++) {
+            const double weight = a->odd ? 1 : back ? (m == 0 ? 2 : 1) : m == a->intervals ? 0.5 : 1;
+            double *to = a->chirp + (ptrdiff_t)2 * (m + back * (a->intervals + 1));
+            chirp(a, m, c);
+            to[0] = weight * c[0];
+            to[1] = weight * c[1];
+        }
+    free(conjugates);
+    return true;
+}
+
 static bool fill_axis(bn_spectral_axis *a, double k, double mass)
 {
     const int size = 1 << a->log, length = a->length;
@@ -260,8 +328,8 @@ static bool fill_axis(bn_spectral_axis *a, double k, double mass)
     a->pick_back = calloc((size_t)a->count, sizeof *a->pick_back);
     a->twiddle = calloc(bn_spectral_twiddles(a), sizeof *a->twiddle);
     a->factors = calloc(bn_spectral_factors(a), sizeof *a->factors);
-    a->chirp = calloc(2 * (size_t)length, sizeof *a->chirp);
-    a->spectrum = calloc(2 * (size_t)size, sizeof *a->spectrum);
+    a->chirp = calloc(bn_spectral_chirps(a), sizeof *a->chirp);
+    a->spectrum = calloc(bn_spectral_spectrum(a), sizeof *a->spectrum);
     a->eigenvalue = calloc((size_t)a->count, sizeof *a->eigenvalue);
     if (!a->load || !a->load_back || !a->pick || !a->pick_back || !a->twiddle || !a->factors || !a->chirp ||
         !a->spectrum || !a->eigenvalue)
@@ -273,8 +341,9 @@ static bool fill_axis(bn_spectral_axis *a, double k, double mass)
     for (int q = 0; q < a->count; q++) {
         const int number = wave(a, q);
         const double s = sin(pi * number / length);
-        a->pick[q] = a->folded ? folded_place(a, number) : 1 + (a->chirps ? number : reversed(number, a->log));
-        a->pick_back[q] = a->folded ? a->pick[q] : 1 + (a->chirps ? a->first + q : reversed(a->first + q, a->log));
+        const int node = a->first + q;
+        a->pick[q] = a->chirps ? 1 + number : a->folded ? folded_place(a, number) : 1 + reversed(number, a->log);
+        a->pick_back[q] = a->chirps ? 1 + node : a->folded ? a->pick[q] : 1 + reversed(node, a->log);
         a->eigenvalue[q] = mass + 4 * k * s * s;
     }
     for (int t = 0; a->folded && t <= size; t++)
@@ -284,19 +353,10 @@ static bool fill_axis(bn_spectral_axis *a, double k, double mass)
         a->twiddle[2 * t + 1] = -sin(2 * pi * t / size);
     }
     fill_factors(a);
-    for (int m = 0; a->chirps && m < length; m++) {
-        /* exp(-i pi m^2 / length): the square modulo the period keeps the angle small and exact. */
-        const double angle = pi * (double)((long long)m * m % (2LL * length)) / length;
-        a->chirp[2 * m] = cos(angle);
-        a->chirp[2 * m + 1] = -sin(angle);
-        for (int side = 0; side < 2; side++) {
-            const int at = side ? (size - m) % size : m;
-            a->spectrum[2 * at] = cos(angle) / size;
-            a->spectrum[2 * at + 1] = sin(angle) / size;
-        }
-    }
+    if (a->chirps && a->folded)
+        return fill_folded_chirps(a);
     if (a->chirps)
-        transform(a->spectrum, a->log, a->twiddle);
+        fill_chirps(a);
     return true;
 }
 

@@ -7,13 +7,15 @@
 #include <stddef.h>
 
 /* One dimension. Unknowns are `count` nodes from node `first` on. A line is extended to a period of `length` points:
- * odd about its lower end where the value is given there, else even. Transforms have 2^log points; if length is no
- * power of two they are a convolution (`chirps`), if both ends are alike and 2^log is `intervals` lines are `folded`.
+ * odd about its lower end where the value is given there, else even. If both ends are alike lines are `folded`, to 2^log
+ * intervals, else transforms have 2^log points; if length is no power of two they are a convolution (`chirps`).
  *   twiddle     bn_spectral_twiddles() numbers: exp(-2 pi i t / 2^log), t < 2^log / 2; folded exp(-i pi t / 2^log),
  *               t <= 2^log
  *   factors     bn_spectral_factors() numbers: the same for kernels/transform.cl, exp(-2 pi i t / 2^n), t < 2^n / 2,
  *               from pair 2^n / 2 on, for every length 2^n
- *   chirp [length], spectrum [2^log]    pairs (re, im)
+ *   chirp       bn_spectral_chirps() numbers, pairs (re, im): [length], or folded [intervals + 1] of the values, and as
+ *               many of the results
+ *   spectrum    bn_spectral_spectrum() numbers, pairs in the order of the transform's points
  *   load, load_back [length]            for each point of the period the value there, forward and back, as the kernel
  *                                       explains
  *   pick, pick_back [count]             the place of each value in the result of the transform, in the same form
@@ -45,6 +47,16 @@ static inline size_t bn_spectral_factors(const bn_spectral_axis *a)
     return (size_t)2 << (a->log + (a->folded ? 1 : 0));
 }
 
+static inline size_t bn_spectral_chirps(const bn_spectral_axis *a)
+{
+    return 2 * (size_t)(a->folded ? 2 * (a->intervals + 1) : a->length);
+}
+
+/* From which pair on the chirps of the results stand. */
+static inline int bn_spectral_chirps_back(const bn_spectral_axis *a) { return a->folded ? a->intervals + 1 : 0; }
+
+static inline size_t bn_spectral_spectrum(const bn_spectral_axis *a) { return 2 * (((size_t)1 << a->log) + a->folded); }
+
 /* Of the unknowns; on a stretched grid of the nodes. */
 static inline size_t bn_spectral_eigenvalues(const bn_spectral_axis *a)
 {
@@ -56,7 +68,7 @@ static inline size_t bn_spectral_eigenvalues(const bn_spectral_axis *a)
  * NULL): the reason why not. */
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
-/* Whether the lines along both dimensions are folded: 2^log intervals, both ends alike, given where `odd`. */
+/* Whether the lines along both dimensions have 2^log intervals and both ends alike, given where `odd`. */
 bool bn_spectral_folds(const bn_stencil *, int log[2], bool odd[2]);
 /* What the transforms along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. */
 const char *bn_spectral_kind(const bn_stencil *, int dim);

@@ -192,6 +192,7 @@ static const matrix matrices[] = {
     { 34, 33, 0, 1, 1, { true, false, false, true }, NOTHING },
     { 65, 49, 0, 1, 1, { false, true }, ISLAND },
     { 50, 44, 0, 1, 2, { false }, BUMP },
+    { 42, 31, 1, 3, 2, { true, true, true, true }, NOTHING }, /* convolved between mirrored ends */
 };
 enum { MATRICES = sizeof matrices / sizeof *matrices };
 
@@ -266,6 +267,14 @@ TEST(the_direct_solver_knows_what_it_can_not_do)
     const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits, NULL };
     ck_assert(!bn_spectral_suits(&s, 4, &why) && strstr(why, "local memory"));
     free(bits);
+    /* A convolution of 2,048 intervals, and one point more. */
+    const matrix lines[] = { { 1024, 9, 0, 1, 1, { false }, NOTHING }, { 1024, 9, 0, 1, 1, { true, true }, NOTHING } };
+    for (int i = 0; i < 2; i++) {
+        bits = bits_of(&lines[i]);
+        const bn_stencil of_doubles = { 1024, 9, 0, 1, 1, bits, NULL };
+        ck_assert(bn_spectral_suits(&of_doubles, 8, &why) == (i == 0));
+        free(bits);
+    }
     bits = bits_of(&free_all);
     const bn_stencil t = { 9, 9, 0, 1, 1, bits, NULL };
     ck_assert(!bn_spectral_suits(&t, 4, &why) && strstr(why, "singular"));
