@@ -524,9 +524,8 @@ static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global r
         next.soaked_rest = next_rest[at + PLANE];
     }
     real gain = 0;
-    /* The cell itself, where it has open sides, then what its links bring from below and above, from the values that both
-     * cells have after the fluxes: each computes the other's. The text stands once, which is what compilers take long
-     * for. */
+    /* The cell itself, where it has open sides, then what its links bring from below and above, from the values that
+     * both cells have after the fluxes: each computes the other's. The text stands once: compilers take long for it. */
     ROLLED
     for (int part = 0; part < (LINKS ? 3 : 1); part++) {
         const int down = part == 1, kind = (int)((uint)code / (down ? DOWN : UP) & 3);

@@ -124,8 +124,8 @@ ALWAYS_INLINED void unfold(local reals *z, int log, int top, global const real2 
     for (int k = 1; k <= mid / 2; k++) {
         const real2 w = twiddle[k << (log - top)];
         const reals a = z[k], b = z[mid - k], p = times(z[mid + k], w), q = times(z[2 * mid - k], (real2)(w.x, -w.y));
-        const reals sum = p + q, turned = (reals)(q.hi - p.hi, p.lo - q.lo);
-        const reals outer = odd ? turned : sum, inner = odd ? sum : turned;
+        const reals sum = p + q, difference_i = (reals)(q.hi - p.hi, p.lo - q.lo);
+        const reals outer = odd ? difference_i : sum, inner = odd ? sum : difference_i;
         z[k] = a + outer;
         z[mid - k] = b + inner;
         z[mid + k] = odd ? inner - b : b - inner;

@@ -15,12 +15,13 @@
  * The complex transform is radix 2 (Gentleman and Sande 1966: natural order in, bit-reversed order out) with 2^LOG
  * points in local memory, three levels at a time in registers. Lengths that are no powers of two go through a
  * convolution whose length is one (CHIRP; Bluestein 1970). Where lines are folded so is their convolution, over 2^LOG
- * intervals: values times chirps are folded, multiplied by the spectrum of the chirps where they then lie, and unfolded:
- * the matrix of fold is symmetric but for the weights of the ends, which the tables have, and real, so that its
- * conjugate transpose, step by step from the last to the first, is the same transform, out of bit-reversed order. */
+ * intervals: values times chirps are folded, multiplied by the spectrum of the chirps where they then lie, and
+ * unfolded. The matrix of the folded transform is real and, but for the weights of the ends, which the tables have,
+ * symmetric: so its conjugate transpose, step by step from the last to the first, is the same transform, out of
+ * bit-reversed order. */
 
-/* Whether some axis of this build has a property of those below. Clang drops what stands behind a constant that is false
- * before anything else, and else optimises for as long what no line needs as what all need. */
+/* Whether some axis of this build has a property of those below. Clang drops what stands behind a constant that is
+ * false before anything else, and else optimises for as long what no line needs as what all need. */
 #if ONE_LAUNCH
 #define SOME_AXIS(has) (has(1, 2, STEP_LOG_X, 0) || has(1, 2, STEP_LOG_Y, 0))
 #elif defined(FOLD_X)
@@ -45,8 +46,8 @@
 static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
 
 /* exp(-2 pi i t / 2^log), t < 2^log / 2. Each length has factors of its own, so that neighbours read what lies side by
- * side. In a step in one launch each part reads them anew: the ones of the largest length serve all, where they fit into
- * few lines of the cache. */
+ * side. In a step in one launch each part reads them anew: the ones of the largest length serve all, where they fit
+ * into few lines of the cache. */
 #if ONE_LAUNCH && STEP_LOG_X == STEP_LOG_Y && STEP_LOG_X <= 7
 #define FACTOR(log, t) twiddle[(1 << STEP_LOG_X) + ((t) << (STEP_LOG_X + 1 - (log)))]
 #else
@@ -374,12 +375,12 @@ ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, g
     }
 }
 
-/* The conjugate transpose of fold(); and of what fold() does where k = 0, there `end` is what stands behind the line. */
+/* The conjugate transpose of fold(); and of what it does where k = 0: `end` is what stands behind the line. */
 ALWAYS_INLINED void unfold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int odd)
 {
     const real2 p = times(*c, w), q = times(*d, (real2)(w.x, -w.y));
-    const real2 sum = p + q, turned = (real2)(q.y - p.y, p.x - q.x);
-    const real2 outer = odd ? turned : sum, inner = odd ? sum : turned;
+    const real2 sum = p + q, difference_i = (real2)(q.y - p.y, p.x - q.x);
+    const real2 outer = odd ? difference_i : sum, inner = odd ? sum : difference_i;
     *c = odd ? inner - *b : *b - inner;
     *d = odd ? outer - *a : *a - outer;
     *a = *a + outer;
@@ -539,7 +540,8 @@ ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log,
     }
 }
 
-/* The two results at a place: the transform is S_b - i S_a for odd lines that are extended or convolved, else C_a + i C_b. */
+/* The two results at a place: the transform is S_b - i S_a for odd lines that are extended or convolved, else C_a + i
+ * C_b. */
 ALWAYS_INLINED real2 result(local const real2 *z, int code, int times_i, int chirps, global const real2 *chirp)
 {
     const int at = (int)abs(code) - 1;

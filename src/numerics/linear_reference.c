@@ -498,8 +498,8 @@ static void unfold(pair *v, int log, int top, const real *twiddle, bool odd)
     for (size_t j = 1; j <= m / 2; j++) {
         const real *w = twiddle + 2 * (j << (log - top));
         const pair a = v[j], b = v[m - j], p = times(v[m + j], w[0], w[1]), q = times(v[2 * m - j], w[0], -w[1]);
-        const pair sum = { p.x + q.x, p.y + q.y }, turned = { q.y - p.y, p.x - q.x };
-        const pair outer = odd ? turned : sum, inner = odd ? sum : turned;
+        const pair sum = { p.x + q.x, p.y + q.y }, difference_i = { q.y - p.y, p.x - q.x };
+        const pair outer = odd ? difference_i : sum, inner = odd ? sum : difference_i;
         v[j] = (pair){ a.x + outer.x, a.y + outer.y };
         v[m - j] = (pair){ b.x + inner.x, b.y + inner.y };
         v[m + j] = odd ? minus(inner, b) : minus(b, inner);
@@ -551,8 +551,8 @@ static void transform_lines(bn_linear_reference *l, int d, bool back, real *firs
         const int at = abs(pick[q]) - 1;
         const real *chirp = t->chirp + 2 * (ptrdiff_t)(at + bn_spectral_chirps_back(a));
         const pair value = a->chirps ? by(v[at], chirp) : v[at];
-        const bool turned = a->odd && (!a->folded || a->chirps);
-        const pair times_i = turned ? (pair){ -value.y, value.x } : value;
+        const bool imaginary = a->odd && (!a->folded || a->chirps);
+        const pair times_i = imaginary ? (pair){ -value.y, value.x } : value;
         first[(size_t)q * stride] = pick[q] > 0 ? times_i.x : -times_i.x;
         if (second)
             second[(size_t)q * stride] = pick[q] > 0 ? times_i.y : -times_i.y;

@@ -39,7 +39,10 @@ enum { VECTOR = 64 }; /* bytes */
 enum { DEFINES_MOST = 27 };
 
 /* Levels of a pass over folded lines (kernels/transform.cl). */
-static int levels(const bn_spectral_axis *a, size_t real_bytes) { return real_bytes == 4 && !a->chirps && a->log > 11 ? 3 : 2; }
+static int levels(const bn_spectral_axis *a, size_t real_bytes)
+{
+    return real_bytes == 4 && !a->chirps && a->log > 11 ? 3 : 2;
+}
 
 /* Pairs of lines of a work-group. Results of two pairs that lie side by side are stored in half as many pieces; but on
  * an H200 there must be two work-groups for each compute unit left. */

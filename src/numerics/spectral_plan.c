@@ -28,10 +28,10 @@ static void set_lengths(bn_spectral_axis *a)
     a->odd = !a->low_free;
     /* Of a folded line both the values and the chirps are reflected at the ends of the convolution: so many intervals
      * are enough that what is reflected back meets no result. */
-    a->log = ceil_log2(!a->chirps     ? (a->folded ? a->intervals : a->length)
-                       : !a->folded   ? 2 * a->length - 1
-                       : a->odd       ? 2 * a->intervals - 1
-                                      : 2 * a->intervals);
+    a->log = ceil_log2(!a->chirps   ? (a->folded ? a->intervals : a->length)
+                       : !a->folded ? 2 * a->length - 1
+                       : a->odd     ? 2 * a->intervals - 1
+                                    : 2 * a->intervals);
     a->first = a->low_free ? 0 : 1;
     a->count = a->intervals - 1 + a->low_free + a->high_free;
 }
@@ -282,9 +282,9 @@ static void fill_chirps(bn_spectral_axis *a)
     transform(a->spectrum, a->log, a->twiddle);
 }
 
-/* Of folded lines: values times their chirps, folded, times the spectrum, unfolded, times the chirps of the results. Of an
- * even line unfolding is folding but for the weights of the ends, which stand once in a period and other values twice:
- * the spectrum and the chirps make up for it, also for the last value, which the convolution has at both sides. */
+/* Of folded lines: values times their chirps, folded, times the spectrum, unfolded, times the chirps of the results. Of
+ * an even line unfolding is folding but for the weights of the ends, which stand once in a period and other values
+ * twice: spectrum and chirps make up for it, also for the last value, which the convolution has at both sides. */
 static bool fill_folded_chirps(bn_spectral_axis *a)
 {
     const int size = 1 << a->log, period = 2 * size, reach = 2 * a->intervals;

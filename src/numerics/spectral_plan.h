@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /* One dimension. Unknowns are `count` nodes from node `first` on. A line is extended to a period of `length` points:
- * odd about its lower end where the value is given there, else even. If both ends are alike lines are `folded`, to 2^log
- * intervals, else transforms have 2^log points; if length is no power of two they are a convolution (`chirps`).
+ * odd about its lower end where the value is given there, else even. If both ends are alike lines are `folded`, to
+ * 2^log intervals, else transforms have 2^log points; if length is no power of two they are a convolution (`chirps`).
  *   twiddle     bn_spectral_twiddles() numbers: exp(-2 pi i t / 2^log), t < 2^log / 2; folded exp(-i pi t / 2^log),
  *               t <= 2^log
  *   factors     bn_spectral_factors() numbers: the same for kernels/transform.cl, exp(-2 pi i t / 2^n), t < 2^n / 2,
