@@ -92,7 +92,9 @@ if [ -n "$grind" ]; then
         few=''
         [ -n "${BN_TEST_LONG:-}" ] || case $case in
             flood/*) few='--steps 1 --set grid.cells=[20,11]' ;;
-            bpm/*) few='--set march.length=1.2e-6' ;;
+            xray/*) few='--set source.photons=2200 --set detector.cells=[12,10]' ;;
+            bpm/selftest) few='--set march.length=1.2e-6 --set batch.count=7' ;;
+            bpm/*) few='--set march.length=1.2e-6 --set grid.cells=23 --set grid.cells_x=19' ;;
         esac
         # shellcheck disable=SC2086 # several words
         if watched $case --precision single $few; then passed=$((passed + 1))
