@@ -200,14 +200,13 @@ static inline real body_vorticity(global const real *psi, global const real *nex
  * neighbour is not read. */
 #define FLUX(f, k, s, a, b, to) ((s) >> (a)&1 || (s) >> (b)&1 ? stencil_face(k, s, a, b) * (f[at + (to)] - f[at]) : 0)
 
-/* (5) at a node: the new vorticity and velocity, and the steady residual of omega. Inside, the old ones are not read. A
- * residual is the change that an explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the
- * fluid, dt nu / h^2 (formula - omega) at walls and on bodies, the rate at which the difference spreads to the next
- * node; see docs/flow.md. */
+/* (5) at a node: stores the new vorticity and velocity, which are told, too, and tells the steady residual of omega. In
+ * the fluid the old ones are not read. A residual is the change that an explicit step would make: in the fluid
+ * dt (nu Laplace omega - u omega_x - v omega_y + C T_x), at walls and on bodies dt nu / h^2 (formula - omega), the rate
+ * at which the difference spreads to the next node; see docs/flow.md. */
 INLINED void (wall_vorticity)(int i, int j, global const real *psi, global const real *next, global const real *T,
-                            global const real *moving, global const real *omega, global const real *velocity,
-                            index_t at, int n, real *omega_here, real *u_here, real *v_here,
-                            real *residual_here WITH_AXES)
+                            global const real *moving, global real *omega, global real *velocity, index_t at, int n,
+                            real *omega_here, real *u_here, real *v_here, real *residual_here WITH_AXES)
 {
     const int side = n / NODE_SIDE & 3;
     real w = next[at], old = 0, u = 0, v = 0, residual = 0;
@@ -250,9 +249,9 @@ INLINED void (wall_vorticity)(int i, int j, global const real *psi, global const
         residual = -(convective_outflow(side, u, v) * (old - next[at + INNER(side)]));
         w = old + residual;
     }
-    *omega_here = w;
-    *u_here = u;
-    *v_here = v;
+    omega[at] = *omega_here = w;
+    velocity[at] = *u_here = u;
+    velocity[at + PLANE] = *v_here = v;
     *residual_here = residual;
 }
 
@@ -281,9 +280,6 @@ kernel void flow_wall_vorticity(AXES_ARGUMENT global const real *restrict psi, g
         const int n = CODE_HERE(node[at], NODE_OMEGA | NODE_PSI);
         real w, u, v, residual;
         wall_vorticity(i, j, psi, next, T, moving, omega, velocity, at, n, &w, &u, &v, &residual);
-        omega[at] = w;
-        velocity[at] = u;
-        velocity[at + PLANE] = v;
         residuals[lane] += residual * residual;
         sizes[lane] += w * w;
         speeds[lane] = larger(speeds[lane], ABS(u) + ABS(v));
@@ -316,9 +312,6 @@ kernel void flow_velocity(AXES_ARGUMENT global const real *restrict psi, global 
     const index_t at = AT(i, j);
     real w, u, v, residual;
     wall_vorticity(i, j, psi, next, next, moving, omega, velocity, at, node[at], &w, &u, &v, &residual);
-    omega[at] = w;
-    velocity[at] = u;
-    velocity[at + PLANE] = v;
 }
 
 kernel void flow_total_residual(global const acc *restrict sums, global real *restrict totals)

@@ -160,9 +160,6 @@ kernel void flow_step(global real *omega, global real *next, global const real *
             const index_t at = AT(i, j);
             real w, u, v, residual;
             wall_vorticity(i, j, psi, next, T_next, moving, omega, velocity, at, node[at], &w, &u, &v, &residual);
-            omega[at] = w;
-            velocity[at] = u;
-            velocity[at + PLANE] = v;
         }
     }
     if (get_group_id(0) == 0 && get_local_id(0) == 0)
