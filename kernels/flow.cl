@@ -200,8 +200,8 @@ static inline real body_vorticity(global const real *psi, global const real *nex
  * neighbour is not read. */
 #define FLUX(f, k, s, a, b, to) ((s) >> (a)&1 || (s) >> (b)&1 ? stencil_face(k, s, a, b) * (f[at + (to)] - f[at]) : 0)
 
-/* (5) at a node: stores the new vorticity and velocity, which are told, too, and tells the steady residual of omega. In
- * the fluid the old ones are not read. A residual is the change that an explicit step would make: in the fluid
+/* (5) at a node: stores the new vorticity and velocity and gives them to the caller, with the steady residual of omega.
+ * In the fluid the old ones are not read. A residual is the change that an explicit step would make: in the fluid
  * dt (nu Laplace omega - u omega_x - v omega_y + C T_x), at walls and on bodies dt nu / h^2 (formula - omega), the rate
  * at which the difference spreads to the next node; see docs/flow.md. */
 INLINED void (wall_vorticity)(int i, int j, global const real *psi, global const real *next, global const real *T,
@@ -303,7 +303,7 @@ kernel void flow_wall_vorticity(AXES_ARGUMENT global const real *restrict psi, g
 #endif
 }
 
-/* The same of a step that nobody looks at, without the sums. */
+/* The same without the sums, for a step whose residual is not read. */
 kernel void flow_velocity(AXES_ARGUMENT global const real *restrict psi, global const real *restrict next,
                           global const int *restrict node, global const real *restrict moving,
                           global real *restrict omega, global real *restrict velocity)

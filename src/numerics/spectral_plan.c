@@ -266,18 +266,23 @@ static void chirp(const bn_spectral_axis *a, int m, double out[2])
     out[1] = -sin(angle);
 }
 
+/* The conjugate of chirp m over the length of the period at points m and -m. */
+static void mirror_conjugate(const double c[2], int m, int period, double *pairs)
+{
+    for (int side = 0; side < 2; side++) {
+        double *to = pairs + (ptrdiff_t)2 * (side ? (period - m) % period : m);
+        to[0] = c[0] / period;
+        to[1] = -c[1] / period;
+    }
+}
+
 /* Chirps of extended lines, and the transform of their conjugates, in its own order. */
 static void fill_chirps(bn_spectral_axis *a)
 {
-    const int size = 1 << a->log;
     for (int m = 0; m < a->length; m++) {
         double *c = a->chirp + (ptrdiff_t)2 * m;
         chirp(a, m, c);
-        for (int side = 0; side < 2; side++) {
-            const int at = side ? (size - m) % size : m;
-            a->spectrum[2 * at] = c[0] / size;
-            a->spectrum[2 * at + 1] = -c[1] / size;
-        }
+        mirror_conjugate(c, m, 1 << a->log, a->spectrum);
     }
     transform(a->spectrum, a->log, a->twiddle);
 }
@@ -293,11 +298,7 @@ static bool fill_folded_chirps(bn_spectral_axis *a)
         return false;
     for (int m = 0; m <= (reach < size ? reach : size); m++) {
         chirp(a, m, c);
-        for (int side = 0; side < 2; side++) {
-            double *to = conjugates + 2 * (side ? (period - m) % period : m);
-            to[0] = c[0] / period;
-            to[1] = -c[1] / period;
-        }
+        mirror_conjugate(c, m, period, conjugates);
     }
     transform(conjugates, a->log + 1, a->twiddle);
     for (int k = 0; k <= size; k++) {

@@ -30,7 +30,7 @@ bn_status flow_plan_one_launch(const flow *s, bn_plan *p)
     bool odd[2];
     const bn_device_info *device = bn_plan_device(p);
     const bool one = suits(s, device, log, odd);
-    /* Of several launches the last: without sums where these are what takes time, as on a GPU. */
+    /* The last one of several launches, without the sums, which take its time on a GPU and none on a CPU. */
     if (one || !s->systems.direct || s->newton.on || !device || device->cpu)
         BN_TRY(bn_plan_skip_kernel(p, "flow_velocity"));
     if (!one)
