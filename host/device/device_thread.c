@@ -13,6 +13,8 @@ typedef struct bn_listed {
     _Alignas(16) unsigned char arguments[BN_CALL_BYTES];
 } bn_listed;
 
+typedef bool bn_ready(const void *of);
+
 typedef struct bn_sleeper {
     pthread_mutex_t mutex;
     pthread_cond_t signal;
@@ -22,6 +24,8 @@ typedef struct bn_sleeper {
 /* Of a group. */
 typedef struct bn_crew {
     bn_sleeper caller;
+    _Atomic(bn_ready *) enough; /* what the caller sleeps for, and of which thread: a signal after every call would */
+    _Atomic(const struct bn_device_thread *) awaited; /* take longer than the call */
     unsigned long meetings;
     pthread_mutex_t mutex; /* of what follows, the first failure: */
     atomic_bool failed;
@@ -40,7 +44,7 @@ struct bn_device_thread {
     atomic_bool ends;
     _Atomic unsigned long listed, made; /* calls so far */
     _Atomic unsigned long met;
-    unsigned long launches; /* listed */
+    _Atomic unsigned long launches; /* listed */
     _Atomic unsigned long launched;
     _Atomic unsigned most;
     bn_listed *ring;
@@ -48,8 +52,6 @@ struct bn_device_thread {
 
 /* ----------------------------------------------------------------------------------------------------------- sleeping
  */
-
-typedef bool bn_ready(const void *of);
 
 static void sleep_until(bn_sleeper *s, bn_ready *ready, const void *of)
 {
@@ -71,6 +73,21 @@ static void wake(bn_sleeper *s)
     pthread_mutex_lock(&s->mutex);
     pthread_cond_signal(&s->signal);
     pthread_mutex_unlock(&s->mutex);
+}
+
+/* The caller, for something of a thread. */
+static void caller_sleeps_until(bn_ready *ready, const struct bn_device_thread *of)
+{
+    atomic_store(&of->crew->enough, ready);
+    atomic_store(&of->crew->awaited, of);
+    sleep_until(&of->crew->caller, ready, of);
+}
+
+/* Wakes the caller if it has what it sleeps for. Where that changes meanwhile, the caller has yet to look itself. */
+static void wake_caller(bn_crew *c)
+{
+    if (atomic_load(&c->caller.asleep) && atomic_load(&c->enough)(atomic_load(&c->awaited)))
+        wake(&c->caller);
 }
 
 static void init_sleeper(bn_sleeper *s)
@@ -130,7 +147,7 @@ static void *make_calls(void *of)
         if (status != CL_SUCCESS)
             note_failure(t, status, call, l->what);
         atomic_store(&t->made, made + 1);
-        wake(&t->crew->caller);
+        wake_caller(t->crew);
     }
 }
 
@@ -212,16 +229,23 @@ static bool all_made(const void *of)
     return atomic_load(&t->made) == atomic_load(&t->listed);
 }
 
-static bool has_room(const void *of)
+static unsigned long not_made(const struct bn_device_thread *t)
 {
-    const struct bn_device_thread *t = of;
-    return atomic_load(&t->listed) - atomic_load(&t->made) < BN_RING;
+    return atomic_load(&t->listed) - atomic_load(&t->made);
+}
+
+/* Where the caller has to wait at all, it does until it can list many calls. */
+static bool has_much_room(const void *of) { return not_made(of) <= BN_RING / 2; }
+
+static bool launches_within(const struct bn_device_thread *t, unsigned long most)
+{
+    return atomic_load(&t->launches) - atomic_load(&t->launched) <= most || atomic_load(&t->crew->failed);
 }
 
 static bool under_limit(const void *of)
 {
     const struct bn_device_thread *t = of;
-    return t->launches - atomic_load(&t->launched) <= atomic_load(&t->most) || atomic_load(&t->crew->failed);
+    return launches_within(t, (atomic_load(&t->most) + 1) / 2);
 }
 
 /* Tells the first failure once, when no thread makes a call any more. */
@@ -231,7 +255,7 @@ static bn_status tell_failure(const bn_device *device)
     const bn_device *first = device->thread->first;
     for (size_t m = 0; m < first->group_size; m++) {
         wake(&first->group[m]->thread->sleeper);
-        sleep_until(&c->caller, all_made, first->group[m]->thread);
+        caller_sleeps_until(all_made, first->group[m]->thread);
     }
     const bool told = c->told;
     c->told = true;
@@ -250,9 +274,9 @@ bn_status bn_call_list(bn_device *d, const char *what, bn_call *call, const void
     }
     if (atomic_load(&t->crew->failed))
         return tell_failure(d);
-    if (!has_room(t)) {
+    if (not_made(t) == BN_RING) {
         wake(&t->sleeper);
-        sleep_until(&t->crew->caller, has_room, t);
+        caller_sleeps_until(has_much_room, t);
     }
     const unsigned long listed = atomic_load(&t->listed);
     bn_listed *l = &t->ring[listed % BN_RING];
@@ -271,7 +295,7 @@ bn_status bn_calls_made(const bn_device *d)
     if (!t)
         return BN_OK;
     wake(&t->sleeper);
-    sleep_until(&t->crew->caller, all_made, t);
+    caller_sleeps_until(all_made, t);
     return atomic_load(&t->crew->failed) ? tell_failure(d) : BN_OK;
 }
 
@@ -292,10 +316,10 @@ void bn_thread_limit(bn_device *d)
     struct bn_device_thread *t = d->thread;
     if (!t)
         return;
-    t->launches++;
-    if (!under_limit(t)) {
+    atomic_fetch_add(&t->launches, 1);
+    if (!launches_within(t, atomic_load(&t->most))) {
         wake(&t->sleeper);
-        sleep_until(&t->crew->caller, under_limit, t);
+        caller_sleeps_until(under_limit, t);
     }
 }
 
