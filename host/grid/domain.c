@@ -71,6 +71,20 @@ static uint32_t thinnest(const bn_domain *d, int dim, int pieces)
     return last;
 }
 
+/* Messages between two devices take their hosts as long as so many points on their way, corners like faces. */
+static const double BN_MESSAGE_POINTS = 500e3;
+
+/* Pairs of boxes that have a face, an edge or a corner in common. */
+static double neighbours(const int boxes[3])
+{
+    double all = 1, own = 1;
+    for (int k = 0; k < 3; k++) {
+        all *= 3 * boxes[k] - 2;
+        own *= boxes[k];
+    }
+    return (all - own) / 2;
+}
+
 /* Chooses boxes along x, y, z with the least surface between them, each at least as thick as the halo. A cut across the
  * slowest dimension is the cheapest: its cells are contiguous; each faster dimension counts twice the one before. */
 static bn_status choose_lattice(bn_domain *d)
@@ -96,6 +110,7 @@ static bn_status choose_lattice(bn_domain *d)
             const double y_cost = g->dims > 2 ? 2 : 1, x_cost = g->dims > 1 ? 2 * y_cost : 1;
             double surface = (bx - 1) * x_cost * g->n[1] * g->n[2] + (by - 1) * y_cost * g->n[0] * g->n[2] +
                              (bz - 1) * (double)g->n[0] * g->n[1];
+            surface += d->distributed ? BN_MESSAGE_POINTS * neighbours(b) : 0;
             if (thick && surface < best) {
                 best = surface;
                 memcpy(d->lattice, b, sizeof b);
