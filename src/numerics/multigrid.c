@@ -10,9 +10,9 @@
 
 enum { MG_DOWN, MG_UP, MG_DENSE, MG_KERNELS };
 
-/* Grids of fewer nodes are agglomerated: a halo exchange between devices takes longer than all arithmetic of such a
- * grid on one device, and a cycle has at least two exchanges a grid. */
-enum { MG_AGGLOMERATED_NODES = 320 * 320 };
+/* Grids of fewer nodes are agglomerated: the halo exchanges of such a grid, two in a cycle, take longer than its
+ * arithmetic on one device. */
+enum { MG_AGGLOMERATED_CPU = 320 * 320, MG_AGGLOMERATED_GPU = 1024 * 1024 };
 
 /* Patches, as in kernels/lib/patch.h: cells around one that it is computed from, of the right-hand side and of the
  * correction; work-items of a GPU that take a column of it. */
@@ -179,12 +179,14 @@ static int rows_of_patches(const mg_level *l)
 static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
 {
     const bool boxes = bn_domain_boxes(m->level[0].domain) > 1;
+    const size_t agglomerated = bn_runs_cpu_kernels(bn_domain_device(m->level[0].domain)) ? MG_AGGLOMERATED_CPU
+                                                                                          : MG_AGGLOMERATED_GPU;
     bool whole = !boxes;
     m->level[0].plan = plan->level;
     m->levels = 1;
     for (int p = 1; p < plan->levels; p++) {
         const bn_grid_level *own = &plan->level[p];
-        const bool small = (size_t)own->nx * own->ny < MG_AGGLOMERATED_NODES || p + 1 == plan->levels;
+        const bool small = (size_t)own->nx * own->ny < agglomerated || p + 1 == plan->levels;
         for (int copy = whole; copy < 2; copy++) {
             const int number = m->levels++;
             mg_level *l = &m->level[number];
