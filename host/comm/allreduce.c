@@ -104,14 +104,19 @@ static bn_status write_partials(bn_round *r, bn_partials *p)
     bn_domain *d = r->d;
     const bn_comm_ops *ops = d->ctx->comm.ops;
     const size_t bytes = partial_bytes(p), part = bytes / (size_t)p->components;
-    for (int c = 0; c < p->components; c++) {
-        char *values = r->room + r->at + (size_t)c * part;
-        if (!has_changed(p, c))
+    for (int c = 0, n; c < p->components; c += n) { /* n that lie together, or one that is as it was */
+        for (n = 0; c + n < p->components && has_changed(p, c + n);)
+            n++;
+        const size_t at = (size_t)c * part, changed = (size_t)n * part;
+        char *values = r->room + r->at + at;
+        if (n == 0) {
+            n = 1;
             continue;
+        }
         if (ops)
-            ops->all_or(values, part);
+            ops->all_or(values, changed);
         for (size_t m = 0; m < d->local_count; m++)
-            BN_TRY(copy_all(bn_local_device(d, m), p->buffer[m], (size_t)c * part, part, values, true));
+            BN_TRY(copy_all(bn_local_device(d, m), p->buffer[m], at, changed, values, true));
     }
     p->differ = false;
     p->changed = 0;

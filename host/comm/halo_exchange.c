@@ -97,7 +97,7 @@ bn_status bn_halo_exchange_at_once(bn_domain *d, const bn_halo_request *request)
 {
     BN_TRY(bn_halo_exchange_begin(d, request, 1));
     BN_TRY(bn_halo_exchange_send(d));
-    return bn_halo_exchange_end(d, request, 1);
+    return bn_halo_exchange_end(d, request, 1, false);
 }
 
 /* Whether messages are whole rows, which a device copies as fast as contiguous memory. */
@@ -124,10 +124,10 @@ static bn_status add_piece(bn_domain *d, bn_channel *l, const bn_field *f, const
     return bn_channel_add(d->ctx, l, &piece);
 }
 
-/* Lists, packs or unpacks the blocks of a message. The first one waits. */
+/* Lists, packs or unpacks the blocks of a message. The first one waits, the last one tells. */
 typedef enum bn_pass { BN_PASS_LIST, BN_PASS_PACK, BN_PASS_UNPACK } bn_pass;
 static bn_status each_block(bn_domain *d, bn_channel *l, const bn_halo_request *requests, size_t count, bn_pass pass,
-                            const cl_event *wait, cl_event *done)
+                            const bn_order *all)
 {
     size_t at = 0;
     bool first = true;
@@ -145,9 +145,9 @@ static bn_status each_block(bn_domain *d, bn_channel *l, const bn_halo_request *
                     BN_TRY(add_piece(d, l, requests[r].field, source, target, n, at, &bytes));
             } else {
                 const bool last = at + bytes == l->bytes, unpack = pass == BN_PASS_UNPACK;
+                const bn_order order = { first ? all->wait : NULL, last ? all->done : NULL, all->beside };
                 BN_TRY(bn_halo_pack(requests[r].field, unpack ? l->to : l->from, unpack ? target : source, n,
-                                    unpack ? l->receive : l->send, at, unpack, first ? wait : NULL,
-                                    last ? done : NULL));
+                                    unpack ? l->receive : l->send, at, unpack, &order));
                 first = false;
             }
             at += bytes;
@@ -189,11 +189,11 @@ static bn_status mark_launches(bn_halo_channels *x, bn_device *device)
     return BN_OK;
 }
 
-/* Later kernels wait for received and sent halo regions. */
-static bn_status hold_launches(const bn_halo_channels *x, bn_device *device)
+/* Later kernels wait for received and sent halo regions, and for `also`, if there is one. */
+static bn_status hold_launches(const bn_halo_channels *x, bn_device *device, const cl_event *also)
 {
-    const cl_event *places[BN_HOLDS] = { NULL };
-    size_t n = 0;
+    const cl_event *places[BN_HOLDS] = { also };
+    size_t n = also ? 1 : 0;
     for (size_t i = 0; i < x->count; i++) {
         const bn_channel *l = &x->channels[i];
         if (l->piece_count == 0 || (l->source->device != device && l->target->device != device))
@@ -216,7 +216,7 @@ bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, 
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
         bn_channel_empty(l);
-        BN_TRY(each_block(d, l, requests, count, BN_PASS_LIST, NULL, NULL));
+        BN_TRY(each_block(d, l, requests, count, BN_PASS_LIST, NULL));
         BN_TRY(make_room(d, l));
     }
     for (size_t m = 0; m < d->local_count; m++)
@@ -226,7 +226,7 @@ bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, 
         const bn_device *from = l->source->device;
         if (!from || l->bytes == 0 || l->piece_count > 0)
             continue;
-        BN_TRY(each_block(d, l, requests, count, BN_PASS_PACK, &l->read, &l->packed));
+        BN_TRY(each_block(d, l, requests, count, BN_PASS_PACK, &(bn_order){ &l->read, &l->packed, false }));
     }
     /* Between boxes of one device, and across a periodic side to the box itself, a kernel copies. */
     for (size_t b = 0; b < d->box_count; b++)
@@ -255,7 +255,27 @@ bn_status bn_halo_exchange_send(bn_domain *d)
     return bn_channels_send(x->channels, x->count);
 }
 
-bn_status bn_halo_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t count)
+bn_status bn_halo_exchange_fork(bn_domain *d)
+{
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_TRY(bn_call_mark(bn_local_device(d, m), "exchanging halos", &bn_local_device(d, m)->forked));
+    return BN_OK;
+}
+
+bn_order bn_halo_exchange_order(bn_device *device) { return (bn_order){ &device->forked, &device->joined, true }; }
+
+bn_status bn_halo_exchange_join(bn_domain *d)
+{
+    const bn_halo_channels *x = bn_attached(d->attached, destroy_channels);
+    for (size_t m = 0; m < d->local_count; m++) {
+        bn_device *device = bn_local_device(d, m);
+        BN_TRY(bn_call_flush(device, "exchanging halos", device->incoming));
+        BN_TRY(hold_launches(x, device, &device->joined));
+    }
+    return BN_OK;
+}
+
+bn_status bn_halo_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t count, bool forked)
 {
     const bn_halo_channels *x = bn_attached(d->attached, destroy_channels);
     BN_TRY(bn_channels_deliver(d, x->channels, x->count));
@@ -263,10 +283,12 @@ bn_status bn_halo_exchange_end(bn_domain *d, const bn_halo_request *requests, si
         bn_channel *l = &x->channels[i];
         if (!l->target->device || l->bytes == 0 || l->piece_count > 0)
             continue;
-        BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, &l->written, &l->unpacked));
+        /* In the queue of incoming messages `written` has come before. */
+        const bn_order order = { forked ? &l->target->device->forked : &l->written, &l->unpacked, forked };
+        BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, &order));
     }
-    for (size_t m = 0; m < d->local_count; m++)
-        BN_TRY(hold_launches(x, bn_local_device(d, m)));
+    for (size_t m = 0; !forked && m < d->local_count; m++)
+        BN_TRY(hold_launches(x, bn_local_device(d, m), NULL));
     for (size_t r = 0; r < count; r++) {
         bn_field *f = requests[r].field;
         for (int side = 0; side < 2; side++)

@@ -16,11 +16,11 @@ size_t bn_halo_block_bytes(const bn_field *f, const long n[3])
 }
 
 bn_status bn_halo_pack(bn_field *f, size_t box, const long first[3], const long n[3], bn_buffer *buffer, size_t at,
-                       bool unpack, const cl_event *wait, cl_event *done)
+                       bool unpack, const bn_order *order)
 {
     const cl_long row = n[0] * bn_field_width(f);
     const cl_long dense[4] = { (cl_long)(at / f->element_bytes), row, row * n[1], row * n[1] * n[2] };
-    return bn_block_move(f, box, first, n, buffer, dense, unpack, wait, done);
+    return bn_block_move(f, box, first, n, buffer, dense, unpack, order);
 }
 
 /* Phases x, y, z: a phase copies the halos that earlier phases filled along with the cells, so that corners need no

@@ -79,7 +79,7 @@ static bn_status move_block(bn_field *f, const bn_channel *l, bool out, const cl
     const long first[3] = { (long)(at - d->boxes[box].offset[0]), 0, 0 };
     const long n[3] = { (long)points, (long)d->desc.grid.n[1], 1 };
     const cl_long dense[4] = { 0, n[0], n[0] * n[1], n[0] * n[1] };
-    return bn_block_move(f, box, first, n, out ? l->send : l->receive, dense, !out, wait, done);
+    return bn_block_move(f, box, first, n, out ? l->send : l->receive, dense, !out, &(bn_order){ wait, done, false });
 }
 
 bn_status bn_overlap_pack(bn_field *f, size_t box)

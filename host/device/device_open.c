@@ -51,7 +51,7 @@ static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t in
     }
     cl_command_queue *const queues[] = { &d->queue, &d->outgoing, &d->incoming };
     for (size_t i = 0; i < (count > 1 || ctx->comm.ranks > 1 ? 3u : 1u); i++) {
-        *queues[i] = clCreateCommandQueue(d->cl, d->id, profile && i == 0 ? CL_QUEUE_PROFILING_ENABLE : 0, &status);
+        *queues[i] = clCreateCommandQueue(d->cl, d->id, profile && i != 1 ? CL_QUEUE_PROFILING_ENABLE : 0, &status);
         if (status != CL_SUCCESS) {
             *queues[i] = NULL;
             st = bn_cl_fail(d, status, "clCreateCommandQueue", NULL);
@@ -226,9 +226,10 @@ void bn_device_close(bn_device **device)
                 bn_unlimit_queue(d);
             clReleaseCommandQueue(queues[i]);
         }
-    for (size_t i = 0; i < 2; i++)
-        if (d->moves[i])
-            clReleaseEvent(d->moves[i]);
+    const cl_event events[] = { d->moves[0], d->moves[1], d->forked, d->joined };
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (events[i])
+            clReleaseEvent(events[i]);
     if (d->cl)
         clReleaseContext(d->cl);
     for (bn_device **at = &d->ctx->open; *at; at = &(*at)->next_open)

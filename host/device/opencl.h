@@ -31,6 +31,7 @@ struct bn_device {
     /* In order, for what goes to other devices and comes from them while the first one computes; only where there are
      * others. */
     cl_command_queue outgoing, incoming;
+    cl_event forked, joined; /* of `queue`, before launches beside it; of the last of those, in `incoming` */
     cl_event moves[2]; /* of the last two calls that got a bn_move_event; NULL: none */
     bool second_move;  /* the last one was moves[1] */
     struct bn_device *next_open;

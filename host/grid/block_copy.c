@@ -56,7 +56,7 @@ static bn_status set_place(bn_kernel *k, size_t box, cl_uint at, const bn_layout
 }
 
 static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const long n[3], const bn_field *f,
-                                    const cl_event *wait, cl_event *done)
+                                    const bn_order *order)
 {
     const long width = bn_field_width(f);
     const int components = (f->desc.role & BN_INTERLEAVED) ? 1 : f->desc.components;
@@ -75,7 +75,7 @@ static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const 
     for (int i = 0; i < 3; i++)
         global[i] = (items[i] + local[i] - 1) / local[i] * local[i];
     k->calls++;
-    return bn_enqueue(k, box, none, global, local, wait, done);
+    return bn_enqueue(k, box, none, global, local, order);
 }
 
 bn_status bn_block_copy(bn_field *f, size_t from, const long from_first[3], size_t to, const long to_first[3],
@@ -88,11 +88,11 @@ bn_status bn_block_copy(bn_field *f, size_t from, const long from_first[3], size
     BN_TRY(bn_set_arg(k, to, 1, sizeof(cl_mem), &f->buffers[to]->mem));
     BN_TRY(set_place(k, to, 2, &d->shapes[d->boxes[from].shape].layout, from_first, bn_field_width(f)));
     BN_TRY(set_place(k, to, 6, &d->shapes[d->boxes[to].shape].layout, to_first, bn_field_width(f)));
-    return set_extent_and_run(k, to, 10, n, f, NULL, NULL);
+    return set_extent_and_run(k, to, 10, n, f, NULL);
 }
 
 bn_status bn_block_move(bn_field *f, size_t box, const long first[3], const long n[3], const bn_buffer *buffer,
-                        const cl_long place[4], bool to_field, const cl_event *wait, cl_event *done)
+                        const cl_long place[4], bool to_field, const bn_order *order)
 {
     bn_domain *d = f->domain;
     bn_kernel *k;
@@ -104,7 +104,7 @@ bn_status bn_block_move(bn_field *f, size_t box, const long first[3], const long
     BN_TRY(set_place(k, box, to_field ? 6 : 2, &d->shapes[d->boxes[box].shape].layout, first, bn_field_width(f)));
     for (cl_uint i = 0; i < 4; i++)
         BN_TRY(bn_set_arg(k, box, (to_field ? 2 : 6) + i, sizeof place[i], &place[i]));
-    return set_extent_and_run(k, box, 10, n, f, wait, done);
+    return set_extent_and_run(k, box, 10, n, f, order);
 }
 
 static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_uint paint)
@@ -117,7 +117,7 @@ static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_u
     BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), &f->buffers[box]->mem));
     BN_TRY(bn_set_arg(k, box, 1, sizeof paint, &paint));
     BN_TRY(set_place(k, box, 2, &d->shapes[d->boxes[box].shape].layout, block->first, bn_field_width(f)));
-    return set_extent_and_run(k, box, 6, block->n, f, NULL, NULL);
+    return set_extent_and_run(k, box, 6, block->n, f, NULL);
 }
 
 /* Debug contexts: NaN in every halo, so that a launch whose declared radius is too small shows at once. */

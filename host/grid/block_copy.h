@@ -2,7 +2,7 @@
 #ifndef BN_HOST_BLOCK_COPY_H
 #define BN_HOST_BLOCK_COPY_H
 
-#include "grid/grid.h"
+#include "grid/enqueue.h"
 
 /* From one box to another of the same device. */
 BN_CHECKED bn_status bn_block_copy(bn_field *, size_t from, const long from_first[3], size_t to, const long to_first[3],
@@ -10,7 +10,7 @@ BN_CHECKED bn_status bn_block_copy(bn_field *, size_t from, const long from_firs
 /* Between the field's box and a buffer of the same device: `place` has the element that the block begins at there, and
  * those from row to row, slice to slice, component to component. */
 BN_CHECKED bn_status bn_block_move(bn_field *, size_t box, const long first[3], const long n[3], const bn_buffer *,
-                                   const cl_long place[4], bool to_field, const cl_event *wait, cl_event *done);
+                                   const cl_long place[4], bool to_field, const bn_order *);
 /* Contiguous elements of a point: interleaved components count as one component of longer rows. */
 long bn_field_width(const bn_field *);
 /* The halo is stale from now on; in debug contexts it is painted with NaN. */

@@ -71,29 +71,28 @@ typedef struct launch_call {
     bn_kernel *kernel;
     cl_kernel cl;
     size_t offset[3], global[3], local[3];
-    const cl_event *wait;
-    cl_event *done;
+    bn_order order;
 } launch_call;
 
 static cl_int make_launch(bn_device *d, const void *arguments, const char **call)
 {
     const launch_call *l = arguments;
     bn_kernel *k = l->kernel;
-    cl_event wait, event = NULL;
+    cl_event wait, event = NULL, *done = l->order.done;
     cl_int status = bn_limit_queue(d, call);
     bn_thread_launched(d, d->ahead.batch);
     if (status != CL_SUCCESS)
         return status;
-    const cl_uint waits = bn_events_at(&l->wait, 1, &wait);
+    const cl_uint waits = bn_events_at(&l->order.wait, 1, &wait);
     *call = "clEnqueueNDRangeKernel";
-    status = clEnqueueNDRangeKernel(d->queue, l->cl, 3, l->offset, l->global, l->local, waits, waits ? &wait : NULL,
-                                    d->profile || l->done ? &event : NULL);
-    if (status == CL_SUCCESS && d->profile && l->done && (status = clRetainEvent(event)) != CL_SUCCESS)
+    status = clEnqueueNDRangeKernel(l->order.beside ? d->incoming : d->queue, l->cl, 3, l->offset, l->global, l->local,
+                                    waits, waits ? &wait : NULL, d->profile || done ? &event : NULL);
+    if (status == CL_SUCCESS && d->profile && done && (status = clRetainEvent(event)) != CL_SUCCESS)
         clReleaseEvent(event);
     if (status != CL_SUCCESS)
         return status;
-    if (l->done)
-        bn_event_put(l->done, event);
+    if (done)
+        bn_event_put(done, event);
     if (d->profile) { /* the caller's thread */
         k->pending[k->pending_count] = event;
         k->pending_on[k->pending_count++] = d;
@@ -102,13 +101,13 @@ static cl_int make_launch(bn_device *d, const void *arguments, const char **call
 }
 
 bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3], const size_t local[3],
-                     const cl_event *wait, cl_event *done)
+                     const bn_order *order)
 {
     bn_domain *d = k->program->domain;
     bn_device *device = d->boxes[box].device;
     if (device->listing)
         return BN_OK;
-    launch_call l = { .kernel = k, .cl = k->cl[box], .wait = wait, .done = done };
+    launch_call l = { .kernel = k, .cl = k->cl[box], .order = order ? *order : (bn_order){ NULL } };
     for (int i = 0; i < 3; i++) {
         l.offset[i] = offset[i];
         l.global[i] = global[i];

@@ -211,7 +211,7 @@ static bn_status run_kernel(bn_fft *f, bn_kernel *k, cl_mem from, cl_mem to, con
         global[i] = (f->n[i] + k->group[i] - 1) / k->group[i] * k->group[i];
     }
     k->calls++;
-    return bn_enqueue(k, 0, none, global, k->group, NULL, NULL);
+    return bn_enqueue(k, 0, none, global, k->group, NULL);
 }
 
 static bn_status on_device(bn_fft *f, bn_field *in, bn_field *out, bool inverse)

@@ -76,11 +76,11 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
     }
 }
 
-static bn_status launch_part(bn_kernel *k, size_t b, const bn_part *part)
+static bn_status launch_part(bn_kernel *k, size_t b, const bn_part *part, const bn_order *order)
 {
     size_t offset[3], global[3];
     shape_launch(k, &k->program->domain->boxes[b], part, offset, global);
-    return bn_enqueue(k, b, offset, global, k->group, NULL, NULL);
+    return bn_enqueue(k, b, offset, global, k->group, order);
 }
 
 bn_part bn_whole_box(const bn_domain *d, size_t b)
@@ -170,39 +170,61 @@ static bn_status launch_without_grid(bn_launching *l)
     const bn_part part = { { 0, 0, 0 }, { l->kernel->desc->range == BN_ONCE ? 1 : l->items, 1, 1 } };
     for (size_t m = 0; m < d->local_count; m++) {
         BN_TRY(set_args(l, d->first_box[m]));
-        BN_TRY(launch_part(l->kernel, d->first_box[m], &part));
+        BN_TRY(launch_part(l->kernel, d->first_box[m], &part, NULL));
     }
     return BN_OK;
 }
 
-/* Over every box here; with `requests` the inside of boxes while these halos are under way, and then the rest. */
+/* The inside of boxes while these halos are under way, and beside it, when they have come, the slabs at the cuts, which
+ * alone would not fill a device. */
+static bn_status launch_split(bn_launching *l, const bn_halo_request *requests)
+{
+    bn_domain *d = l->domain;
+    bn_kernel *k = l->kernel;
+    bn_part inside, slabs[BN_PARTS_MAX];
+    size_t count;
+    BN_TRY(bn_halo_exchange_fork(d));
+    for (size_t b = 0; b < d->box_count; b++)
+        if (d->boxes[b].device && split_box(k, b, requests, l->requests, &inside, slabs, &count))
+            BN_TRY(launch_part(k, b, &inside, NULL));
+    BN_TRY(bn_halo_exchange_send(d));
+    BN_TRY(bn_halo_exchange_end(d, requests, l->requests, true));
+    for (size_t b = 0; b < d->box_count; b++) {
+        if (!d->boxes[b].device || !split_box(k, b, requests, l->requests, &inside, slabs, &count))
+            continue;
+        const bn_order order = bn_halo_exchange_order(d->boxes[b].device);
+        for (size_t p = 0; p < count; p++)
+            BN_TRY(launch_part(k, b, &slabs[p], &order));
+    }
+    return bn_halo_exchange_join(d);
+}
+
+/* Over every box here; with `requests` these halos are exchanged. */
 static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
 {
     bn_domain *d = l->domain;
     bn_kernel *k = l->kernel;
     bn_part inside, parts[BN_PARTS_MAX];
     size_t count;
+    bool split = l->requests > 0;
     for (size_t b = 0; b < d->box_count; b++)
-        if (d->boxes[b].device)
+        if (d->boxes[b].device) {
             BN_TRY(set_args(l, b));
+            split = split && split_box(k, b, requests, l->requests, &inside, parts, &count);
+        }
+    if (split)
+        return launch_split(l, requests);
     if (l->requests > 0) {
-        for (size_t b = 0; b < d->box_count; b++)
-            if (d->boxes[b].device && split_box(k, b, requests, l->requests, &inside, parts, &count))
-                BN_TRY(launch_part(k, b, &inside));
         BN_TRY(bn_halo_exchange_send(d));
-        BN_TRY(bn_halo_exchange_end(d, requests, l->requests));
+        BN_TRY(bn_halo_exchange_end(d, requests, l->requests, false));
     }
     for (size_t b = 0; b < d->box_count; b++) {
         if (!d->boxes[b].device)
             continue;
-        if (l->divides) {
-            count = l->divides->kind->divide(l, b, parts);
-        } else if (l->requests == 0 || !split_box(k, b, requests, l->requests, &inside, parts, &count)) {
-            parts[0] = bn_whole_box(d, b);
-            count = 1;
-        }
+        parts[0] = bn_whole_box(d, b);
+        count = l->divides ? l->divides->kind->divide(l, b, parts) : 1;
         for (size_t p = 0; p < count; p++) {
-            BN_TRY(launch_part(k, b, &parts[p]));
+            BN_TRY(launch_part(k, b, &parts[p], NULL));
             if (l->divides)
                 BN_TRY(l->divides->kind->part_launched(l, b, p, count));
         }

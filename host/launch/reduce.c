@@ -150,7 +150,7 @@ bn_status bn_partials_pack(bn_partials *p)
         for (cl_uint i = 0; i < 3; i++)
             BN_TRY(bn_set_arg(k, box, 1 + i, sizeof *numbers, &numbers[i]));
         BN_TRY(bn_set_arg(k, box, 4, sizeof(cl_mem), &p->packed[m]->mem));
-        BN_TRY(bn_enqueue(k, box, none, global, (const size_t[]){ k->group[0], 1, 1 }, NULL, NULL));
+        BN_TRY(bn_enqueue(k, box, none, global, (const size_t[]){ k->group[0], 1, 1 }, NULL));
     }
     k->calls++;
     p->stale = false;
