@@ -211,7 +211,11 @@ void bn_bench_prepare_on(const bn_bench_case *c, unsigned n, bool twice, bool gp
     *j = (bn_bench_job){ .of = c, .n = n, .twice = twice, .per_step = points * times, .per_record = 1 };
     SET("case.precision=%s", twice ? "double" : "single");
     if (strncmp(c->solver, "flow", 4) == 0) {
-        SET("grid.nodes=[%u,%u]", n, n * times);
+        /* Spacings stay as they are, and with them the iterations of a step. */
+        const unsigned rows = (n - 1) * times + 1;
+        SET("grid.nodes=[%u,%u]", n, rows);
+        SET("grid.size=[1,%u]", times);
+        j->per_step = side * rows;
     } else if (strncmp(c->solver, "maxwell", 7) == 0) {
         SET("grid.cells=[%u,%u,%u]", n, n, n * times);
     } else if (strncmp(c->solver, "flood", 5) == 0) {
