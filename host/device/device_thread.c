@@ -2,10 +2,14 @@
  * Locks are there to sleep: who has nothing to do waits for a signal. */
 #include "device/device_thread.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BN_RING = 1024 };
+/* How long a thread of a GPU looks for what it waits for, and lets others go first, before it sleeps: an idle processor
+ * takes longer to come back than most of these waits. Where devices are CPUs, processors have other things to do. */
+static const double BN_LOOKS = 100e-6;
 
 typedef struct bn_listed {
     bn_call *call;
@@ -19,6 +23,7 @@ typedef struct bn_sleeper {
     pthread_mutex_t mutex;
     pthread_cond_t signal;
     atomic_bool asleep;
+    double looks; /* before it sleeps [s] */
 } bn_sleeper;
 
 /* Of a group. */
@@ -57,6 +62,9 @@ static void sleep_until(bn_sleeper *s, bn_ready *ready, const void *of)
 {
     if (ready(of))
         return;
+    for (const double end = bn_seconds_now() + s->looks; s->looks > 0 && bn_seconds_now() < end; sched_yield())
+        if (ready(of))
+            return;
     pthread_mutex_lock(&s->mutex);
     /* Before `ready` looks again: who makes it true looks at this afterwards. */
     atomic_store(&s->asleep, true);
@@ -90,8 +98,9 @@ static void wake_caller(bn_crew *c)
         wake(&c->caller);
 }
 
-static void init_sleeper(bn_sleeper *s)
+static void init_sleeper(bn_sleeper *s, const bn_device *of)
 {
+    s->looks = of->info.cpu ? 0 : BN_LOOKS;
     pthread_mutex_init(&s->mutex, NULL); /* neither fails where memory is all that it takes */
     pthread_cond_init(&s->signal, NULL);
 }
@@ -163,7 +172,7 @@ static bn_status start(bn_device *first, bn_device *d, bn_crew *crew)
     t->first = first;
     t->crew = crew;
     t->most = 1;
-    init_sleeper(&t->sleeper);
+    init_sleeper(&t->sleeper, d);
     return BN_OK;
 }
 
@@ -178,7 +187,7 @@ bn_status bn_threads_start(bn_device *first)
     bn_crew *crew = calloc(1, sizeof *crew);
     if (!crew)
         return bn_fail(first->ctx, BN_MEMORY, "no memory for threads of %zu devices", first->group_size);
-    init_sleeper(&crew->caller);
+    init_sleeper(&crew->caller, first);
     pthread_mutex_init(&crew->mutex, NULL);
     first->crew = crew;
     for (size_t m = 0; m < first->group_size; m++)
