@@ -30,6 +30,7 @@ typedef struct bn_domain_desc {
     int boxes;       /* 0 means 1. Cuts only at multiples of BN_BLOCK_NX cells along x, BN_BLOCK_NY along y */
     /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... if boxes would be too unequal. */
     int align;
+    bool copies;     /* every device of this process has the whole grid in a box of its own; `boxes` is left out */
     bool whole_rows; /* no cuts along x: kernels of range BN_PER_ROW, BN_PER_ROWS and transposed stores need it */
     /* NULL: a domain of the CPU reference, one box in host memory. If it stands for several devices
      * (bn_device_global_count), several boxes are distributed over them, at least one on each; one box is whole on

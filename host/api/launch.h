@@ -10,9 +10,9 @@
 /* How an argument is used. Kinds that few solvers need stand in headers of their own: migrate.h, other_grids.h,
  * transpose.h. */
 typedef struct bn_argument_kind bn_argument_kind;
-extern const bn_argument_kind bn_argument_real, bn_argument_word, bn_argument_read, bn_argument_image,
-    bn_argument_write, bn_argument_update, bn_argument_array, bn_argument_array_if_any, bn_argument_counters,
-    bn_argument_partials, bn_argument_totals, bn_argument_scalars;
+extern const bn_argument_kind bn_argument_real, bn_argument_word, bn_argument_read, bn_argument_read_ahead,
+    bn_argument_image, bn_argument_write, bn_argument_update, bn_argument_array, bn_argument_array_if_any,
+    bn_argument_counters, bn_argument_partials, bn_argument_totals, bn_argument_scalars;
 
 typedef struct bn_arg {
     const bn_argument_kind *kind;
@@ -44,6 +44,9 @@ typedef struct bn_arg {
 #define BN_READ_WRAPPED_SIDE(f, radius_, side_) \
     { .kind = &bn_argument_read, .object.field = (f), .radius = (radius_), .wraps = true, .side = (side_) }
 /* A field read as an image: image1d_buffer_t of reals, in double precision of uint4 that are two of them. */
+/* No argument of the kernel, behind all that are: the next launch reads so far, and the halo comes with those that this
+ * one needs, in the same message. */
+#define BN_READ_AHEAD(f, radius_) { .kind = &bn_argument_read_ahead, .object.field = (f), .radius = (radius_) }
 #define BN_IMAGE(f, radius_) { .kind = &bn_argument_image, .object.field = (f), .radius = (radius_) }
 #define BN_WRITE(f) { .kind = &bn_argument_write, .object.field = (f) }
 #define BN_UPDATE(f) { .kind = &bn_argument_update, .object.field = (f) }

@@ -2,6 +2,7 @@
 #include "comm/channel.h"
 
 #include "device/calls.h"
+#include "grid/queues.h"
 #include "grid/regions.h"
 
 #include <stdlib.h>
@@ -21,14 +22,6 @@ static int tag_of(size_t number)
 }
 
 static const char doing[] = "messages between devices";
-
-bn_status bn_channel_mark(bn_device *device, cl_event **mark, cl_event *kept)
-{
-    if (*mark)
-        return bn_call_share(device, doing, *mark, kept);
-    *mark = kept;
-    return bn_call_mark(device, doing, kept);
-}
 
 /* Messages begin at multiples of this in host memory. */
 enum { BN_MESSAGE_ALIGN = 64 };
@@ -150,7 +143,18 @@ static bn_status move(bn_channel *l, bool out, const cl_event *first, const cl_e
         c.at[0] = out ? l->send_at : 0;
         BN_TRY(bn_call_copy(device, (out ? l->send : l->receive)->name, &c));
     }
-    return bn_call_flush(device, doing, all.queue);
+    return BN_OK;
+}
+
+bn_status bn_channels_flush(bn_domain *d, bool out)
+{
+    for (size_t m = 0; m < d->local_count; m++) {
+        bn_device *device = bn_local_device(d, m);
+        const cl_command_queue queue = out ? device->outgoing : device->incoming;
+        if (queue) /* there is one where there are other devices */
+            BN_TRY(bn_call_flush(device, doing, queue));
+    }
+    return BN_OK;
 }
 
 /* The caller's wait for an event of a device, where a rank has a part. */
@@ -229,7 +233,7 @@ bn_status bn_channels_expect(bn_domain *d, bn_channel *channels, size_t count)
     return BN_OK;
 }
 
-bn_status bn_channels_send(bn_channel *channels, size_t count)
+bn_status bn_channels_send(bn_domain *d, bn_channel *channels, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         bn_channel *l = &channels[i];
@@ -241,6 +245,7 @@ bn_status bn_channels_send(bn_channel *channels, size_t count)
         }
         BN_TRY(move(l, true, &l->packed, in_one_context(l) ? &l->written : NULL));
     }
+    BN_TRY(bn_channels_flush(d, true));
     for (size_t i = 0; i < count; i++)
         if (channels[i].bytes > 0 && in_one_context(&channels[i]))
             BN_TRY(move(&channels[i], false, &channels[i].read, &channels[i].unpacked));

@@ -34,9 +34,6 @@ typedef struct bn_channel {
     _Atomic unsigned long sent, taken; /* messages that are in host memory; that are not needed there any more */
 } bn_channel;
 
-/* One of the events above becomes what was launched on the device so far; `mark`: NULL at first, so that several have
- * one in common. */
-BN_CHECKED bn_status bn_channel_mark(bn_device *, cl_event **mark, cl_event *kept);
 /* Memory of the host for messages of so many bytes; not while one is under way. */
 BN_CHECKED bn_status bn_channel_room(bn_channel *, size_t bytes);
 /* A message of no pieces from now on, or one piece more, at its end. */
@@ -54,9 +51,11 @@ void bn_channels_destroy(bn_channel *, size_t count);
 BN_CHECKED bn_status bn_channels_expect(bn_domain *, bn_channel *, size_t count);
 /* Messages set off, in one context all the way, without a wait. Whatever shall run meanwhile has been launched before.
  */
-BN_CHECKED bn_status bn_channels_send(bn_channel *, size_t count);
+BN_CHECKED bn_status bn_channels_send(bn_domain *, bn_channel *, size_t count);
 /* What is launched next on a device comes when its messages are on their way into `receive`: `written` tells. Its
- * reader sets `unpacked`. */
+ * reader sets `unpacked`. The queues of incoming messages are yet to be flushed: more may be listed there first. */
 BN_CHECKED bn_status bn_channels_deliver(bn_domain *, bn_channel *, size_t count);
+/* Those of messages that go out, or come in. */
+BN_CHECKED bn_status bn_channels_flush(bn_domain *, bool out);
 
 #endif

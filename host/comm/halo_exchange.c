@@ -14,22 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char doing[] = "exchanging halos";
+
 /* Attached to a domain. */
 typedef struct bn_halo_channels {
     bn_channel *channels;
     size_t count;
 } bn_halo_channels;
-
-enum { BN_DIRECTIONS = 27 };
-
-/* Direction number v as steps of -1, 0, 1; false for the middle. */
-static bool direction(int v, int step[3])
-{
-    step[0] = v % 3 - 1;
-    step[1] = v / 3 % 3 - 1;
-    step[2] = v / 9 - 1;
-    return v != BN_DIRECTIONS / 2;
-}
 
 /* Whether the reader does not need the cells that way: it steps over periodic sides by itself, or reads other sides
  * only. */
@@ -39,17 +30,6 @@ static bool unwanted(const bn_domain *d, const bn_halo_request *r, const int ste
         if ((r->wraps && step[k] != 0 && d->lattice[k] == 1) || (r->side != 0 && step[k] == -r->side))
             return true;
     return false;
-}
-
-static void find_remote(bn_domain *d, bn_box *box)
-{
-    for (int v = 0; v < BN_DIRECTIONS; v++) {
-        int step[3];
-        const long other = direction(v, step) ? bn_box_at(d, box, step) : -1;
-        for (int k = 0; other >= 0 && !bn_same_device(box, &d->boxes[other]) && k < 3; k++)
-            if (step[k] != 0)
-                box->remote[k][step[k] > 0] = true;
-    }
 }
 
 /* The cells that `to` needs of `from`, a step away. */
@@ -68,7 +48,7 @@ static bool needs(const bn_domain *d, size_t from, size_t to)
 {
     for (int v = 0; v < BN_DIRECTIONS; v++) {
         int step[3];
-        if (direction(v, step) && bn_box_at(d, &d->boxes[to], step) == (long)from)
+        if (bn_direction(v, step) && bn_box_at(d, &d->boxes[to], step) == (long)from)
             return true;
     }
     return false;
@@ -88,8 +68,6 @@ static bn_status find_channels(bn_domain *d, bn_halo_channels **out)
         return BN_OK;
     bn_halo_channels *x = *out = calloc(1, sizeof *x);
     BN_TRY(bn_attach(d->ctx, &d->attached, x, destroy_channels));
-    for (size_t b = 0; b < d->box_count; b++)
-        find_remote(d, &d->boxes[b]);
     return bn_channels_find(d, needs, "the exchange of halos", &x->channels, &x->count);
 }
 
@@ -135,7 +113,7 @@ static bn_status each_block(bn_domain *d, bn_channel *l, const bn_halo_request *
         for (int v = 0; v < BN_DIRECTIONS; v++) {
             int step[3];
             long source[3], target[3], n[3];
-            if (!direction(v, step) || bn_box_at(d, &d->boxes[l->to], step) != (long)l->from ||
+            if (!bn_direction(v, step) || bn_box_at(d, &d->boxes[l->to], step) != (long)l->from ||
                 unwanted(d, &requests[r], step))
                 continue;
             block_of(d, l->from, l->to, step, requests[r].radius, source, target, n);
@@ -162,7 +140,7 @@ static bn_status make_room(bn_domain *d, bn_channel *l)
     bn_device *from = l->source->device, *to = l->target->device;
     if (l->room >= l->bytes)
         return BN_OK;
-    BN_TRY(bn_finish_all(d, "exchanging halos"));
+    BN_TRY(bn_finish_all(d, doing));
     bn_buffer_destroy(&l->send);
     bn_buffer_destroy(&l->receive);
     if (from && l->piece_count == 0)
@@ -177,14 +155,12 @@ static bn_status make_room(bn_domain *d, bn_channel *l)
  * they write. */
 static bn_status mark_launches(bn_halo_channels *x, bn_device *device)
 {
-    cl_event *mark = NULL;
+    BN_TRY(bn_call_mark(device, doing, &device->forked));
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
-        for (int end = 0; end < 2; end++) {
-            if ((end ? l->target : l->source)->device != device || l->piece_count == 0)
-                continue;
-            BN_TRY(bn_channel_mark(device, &mark, end ? &l->unpacked : &l->packed));
-        }
+        for (int end = 0; end < 2; end++)
+            if ((end ? l->target : l->source)->device == device && l->piece_count > 0)
+                BN_TRY(bn_call_share(device, doing, &device->forked, end ? &l->unpacked : &l->packed));
     }
     return BN_OK;
 }
@@ -201,11 +177,11 @@ static bn_status hold_launches(const bn_halo_channels *x, bn_device *device, con
         places[n++] = l->source->device == device ? &l->read : &l->written;
         if (n < BN_HOLDS)
             continue;
-        BN_TRY(bn_call_hold(device, "exchanging halos", places));
+        BN_TRY(bn_call_hold(device, doing, places));
         memset(places, 0, sizeof places);
         n = 0;
     }
-    return n > 0 ? bn_call_hold(device, "exchanging halos", places) : BN_OK;
+    return n > 0 ? bn_call_hold(device, doing, places) : BN_OK;
 }
 
 bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_t count)
@@ -219,8 +195,6 @@ bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, 
         BN_TRY(each_block(d, l, requests, count, BN_PASS_LIST, NULL));
         BN_TRY(make_room(d, l));
     }
-    for (size_t m = 0; m < d->local_count; m++)
-        BN_TRY(mark_launches(x, bn_local_device(d, m)));
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
         const bn_device *from = l->source->device;
@@ -232,7 +206,7 @@ bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, 
     for (size_t b = 0; b < d->box_count; b++)
         for (int v = 0; v < BN_DIRECTIONS; v++) {
             int step[3];
-            const long other = direction(v, step) ? bn_box_at(d, &d->boxes[b], step) : -1;
+            const long other = bn_direction(v, step) ? bn_box_at(d, &d->boxes[b], step) : -1;
             if (other < 0 || !bn_same_device(&d->boxes[b], &d->boxes[other]))
                 continue;
             for (size_t r = 0; r < count; r++) {
@@ -240,54 +214,52 @@ bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, 
                 if (unwanted(d, &requests[r], step))
                     continue;
                 block_of(d, (size_t)other, b, step, requests[r].radius, source, target, n);
-                BN_TRY(bn_block_copy(requests[r].field, (size_t)other, source, b, target, n));
+                BN_TRY(bn_block_copy(requests[r].field, (size_t)other, source, requests[r].field, b, target, n));
             }
         }
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_TRY(mark_launches(x, bn_local_device(d, m)));
     return BN_OK;
 }
 
 /* Called after the launch of kernels that run meanwhile: some implementations block the caller while they copy. */
 bn_status bn_halo_exchange_send(bn_domain *d)
 {
-    BN_TRY(bn_flush_all(d, "exchanging halos")); /* messages wait for it in queues of their own */
+    BN_TRY(bn_flush_all(d, doing)); /* messages wait for it in queues of their own */
     const bn_halo_channels *x = bn_attached(d->attached, destroy_channels);
     BN_TRY(bn_channels_expect(d, x->channels, x->count));
-    return bn_channels_send(x->channels, x->count);
+    return bn_channels_send(d, x->channels, x->count);
 }
 
-bn_status bn_halo_exchange_fork(bn_domain *d)
+bn_order bn_halo_exchange_order(bn_device *device, bool last)
 {
-    for (size_t m = 0; m < d->local_count; m++)
-        BN_TRY(bn_call_mark(bn_local_device(d, m), "exchanging halos", &bn_local_device(d, m)->forked));
-    return BN_OK;
+    return (bn_order){ &device->forked, last ? &device->joined : NULL, true };
 }
-
-bn_order bn_halo_exchange_order(bn_device *device) { return (bn_order){ &device->forked, &device->joined, true }; }
 
 bn_status bn_halo_exchange_join(bn_domain *d)
 {
     const bn_halo_channels *x = bn_attached(d->attached, destroy_channels);
-    for (size_t m = 0; m < d->local_count; m++) {
-        bn_device *device = bn_local_device(d, m);
-        BN_TRY(bn_call_flush(device, "exchanging halos", device->incoming));
-        BN_TRY(hold_launches(x, device, &device->joined));
-    }
+    BN_TRY(bn_channels_flush(d, false));
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_TRY(hold_launches(x, bn_local_device(d, m), &bn_local_device(d, m)->joined));
     return BN_OK;
 }
 
-bn_status bn_halo_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t count, bool forked)
+bn_status bn_halo_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t count, bool beside)
 {
     const bn_halo_channels *x = bn_attached(d->attached, destroy_channels);
     BN_TRY(bn_channels_deliver(d, x->channels, x->count));
+    if (!beside)
+        BN_TRY(bn_channels_flush(d, false));
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
         if (!l->target->device || l->bytes == 0 || l->piece_count > 0)
             continue;
         /* In the queue of incoming messages `written` has come before. */
-        const bn_order order = { forked ? &l->target->device->forked : &l->written, &l->unpacked, forked };
+        const bn_order order = { beside ? &l->target->device->forked : &l->written, &l->unpacked, beside };
         BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, &order));
     }
-    for (size_t m = 0; !forked && m < d->local_count; m++)
+    for (size_t m = 0; !beside && m < d->local_count; m++)
         BN_TRY(hold_launches(x, bn_local_device(d, m), NULL));
     for (size_t r = 0; r < count; r++) {
         bn_field *f = requests[r].field;

@@ -9,21 +9,20 @@ BN_CHECKED bn_status bn_halo_exchange_in_phases(bn_field *, int radius);
 
 /* Boxes of several devices. What one box needs of another is one message, corners included. `begin` packs what the
  * neighbours need of all these fields, `send` starts the messages; kernels launched between these two calls run while
- * the messages are under way, and must read no halo. `end` puts what was received into the halos. With `fork` before
- * those kernels, kernels that read halos run beside them, too: what is launched in this order between `end`, which is
- * told, and `join`, after which everything goes on in the devices' own queues. */
+ * the messages are under way, and must read no halo. `end` puts what was received into the halos. Kernels that read
+ * halos may run beside those, too: `end` is told, they are launched in the order for it, and `join` follows. */
 enum { BN_HALO_REQUESTS = 24 };
 typedef struct bn_halo_request {
     bn_field *field;
     int radius;
+    int reach;  /* cells of the kernel's own grid from a cut within which it reads this halo */
     int side;   /* 0: both; -1, 1: only what lies towards lower, towards higher indices */
     bool wraps; /* the reader finds the cells across a periodic side by itself, if no cut divides that dimension */
 } bn_halo_request;
 BN_CHECKED bn_status bn_halo_exchange_begin(bn_domain *, const bn_halo_request *, size_t count);
-BN_CHECKED bn_status bn_halo_exchange_fork(bn_domain *);
 BN_CHECKED bn_status bn_halo_exchange_send(bn_domain *);
-BN_CHECKED bn_status bn_halo_exchange_end(bn_domain *, const bn_halo_request *, size_t count, bool forked);
-bn_order bn_halo_exchange_order(bn_device *);
+BN_CHECKED bn_status bn_halo_exchange_end(bn_domain *, const bn_halo_request *, size_t count, bool beside);
+bn_order bn_halo_exchange_order(bn_device *, bool last);
 BN_CHECKED bn_status bn_halo_exchange_join(bn_domain *);
 /* All three one after the other, where nothing is computed meanwhile. */
 BN_CHECKED bn_status bn_halo_exchange_at_once(bn_domain *, const bn_halo_request *);

@@ -47,7 +47,7 @@ bn_status bn_halo_exchange_in_phases(bn_field *f, int radius)
                 n[dim] = radius;
                 to[dim] = side < 0 ? -radius : (long)box->n[dim];
                 from[dim] = side < 0 ? (long)d->boxes[other].n[dim] - radius : 0;
-                BN_TRY(bn_block_copy(f, (size_t)other, from, b, to, n));
+                BN_TRY(bn_block_copy(f, (size_t)other, from, f, b, to, n));
             }
     f->valid = (struct bn_valid_halo){ radius, radius, { radius, radius } };
     return BN_OK;

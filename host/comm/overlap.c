@@ -99,7 +99,7 @@ bn_status bn_overlap_end(bn_field *f)
     bn_overlaps *x = bn_attached(d->attached, destroy);
     BN_TRY(bn_flush_all(d, doing)); /* messages wait for it in queues of their own */
     BN_TRY(bn_channels_expect(d, x->channels, x->count));
-    BN_TRY(bn_channels_send(x->channels, x->count));
+    BN_TRY(bn_channels_send(d, x->channels, x->count));
     for (size_t a = 0; a < d->box_count; a++)
         for (size_t b = 0; b < d->box_count; b++) {
             uint32_t at, points;
@@ -108,9 +108,10 @@ bn_status bn_overlap_end(bn_field *f)
             const long from[3] = { (long)(at - d->boxes[a].offset[0]), 0, 0 };
             const long to[3] = { (long)(at - d->boxes[b].offset[0]), 0, 0 };
             const long n[3] = { (long)points, (long)d->desc.grid.n[1], 1 };
-            BN_TRY(bn_block_copy(f, a, from, b, to, n));
+            BN_TRY(bn_block_copy(f, a, from, f, b, to, n));
         }
     BN_TRY(bn_channels_deliver(d, x->channels, x->count));
+    BN_TRY(bn_channels_flush(d, false));
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
         if (l->target->device)

@@ -78,17 +78,17 @@ static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const 
     return bn_enqueue(k, box, none, global, local, order);
 }
 
-bn_status bn_block_copy(bn_field *f, size_t from, const long from_first[3], size_t to, const long to_first[3],
-                        const long n[3])
+bn_status bn_block_copy(const bn_field *from, size_t from_box, const long from_first[3], bn_field *to, size_t to_box,
+                        const long to_first[3], const long n[3])
 {
-    bn_domain *d = f->domain;
+    const bn_domain *a = from->domain, *b = to->domain;
     bn_kernel *k;
-    BN_TRY(find_kernel(f, copy_kernels, &k));
-    BN_TRY(bn_set_arg(k, to, 0, sizeof(cl_mem), &f->buffers[from]->mem));
-    BN_TRY(bn_set_arg(k, to, 1, sizeof(cl_mem), &f->buffers[to]->mem));
-    BN_TRY(set_place(k, to, 2, &d->shapes[d->boxes[from].shape].layout, from_first, bn_field_width(f)));
-    BN_TRY(set_place(k, to, 6, &d->shapes[d->boxes[to].shape].layout, to_first, bn_field_width(f)));
-    return set_extent_and_run(k, to, 10, n, f, NULL);
+    BN_TRY(find_kernel(to, copy_kernels, &k));
+    BN_TRY(bn_set_arg(k, to_box, 0, sizeof(cl_mem), &from->buffers[from_box]->mem));
+    BN_TRY(bn_set_arg(k, to_box, 1, sizeof(cl_mem), &to->buffers[to_box]->mem));
+    BN_TRY(set_place(k, to_box, 2, &a->shapes[a->boxes[from_box].shape].layout, from_first, bn_field_width(from)));
+    BN_TRY(set_place(k, to_box, 6, &b->shapes[b->boxes[to_box].shape].layout, to_first, bn_field_width(to)));
+    return set_extent_and_run(k, to_box, 10, n, to, NULL);
 }
 
 bn_status bn_block_move(bn_field *f, size_t box, const long first[3], const long n[3], const bn_buffer *buffer,

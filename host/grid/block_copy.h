@@ -4,9 +4,9 @@
 
 #include "grid/enqueue.h"
 
-/* From one box to another of the same device. */
-BN_CHECKED bn_status bn_block_copy(bn_field *, size_t from, const long from_first[3], size_t to, const long to_first[3],
-                                   const long n[3]);
+/* From one box to another of the same device, of the same field or of one with the same components. */
+BN_CHECKED bn_status bn_block_copy(const bn_field *from, size_t from_box, const long from_first[3], bn_field *to,
+                                   size_t to_box, const long to_first[3], const long n[3]);
 /* Between the field's box and a buffer of the same device: `place` has the element that the block begins at there, and
  * those from row to row, slice to slice, component to component. */
 BN_CHECKED bn_status bn_block_move(bn_field *, size_t box, const long first[3], const long n[3], const bn_buffer *,

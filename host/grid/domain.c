@@ -2,6 +2,7 @@
 #include "grid/domain.h"
 
 #include "grid/queues.h"
+#include "grid/regions.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -170,10 +171,12 @@ static bn_status find_cuts(bn_domain *d, const bn_cutting *c)
 {
     const bn_box_cuts *given = c->given;
     const bn_domain *fine = c->fine, *like = fine ? fine : c->rows;
-    const double *weights = like || given ? NULL : weights_of(d);
+    const double *weights = like || given || d->desc.copies ? NULL : weights_of(d);
     if (weights || given)
         for (int k = 0; k < 3; k++)
             d->lattice[k] = k == (given ? given->along : d->desc.grid.dims - 1) ? d->desc.boxes : 1;
+    else if (d->desc.copies)
+        d->lattice[0] = d->lattice[1] = d->lattice[2] = 1;
     else if (!like)
         BN_TRY(choose_lattice(d));
     else
@@ -232,6 +235,12 @@ static bn_status place_boxes(bn_domain *d)
     }
     if (!d->distributed)
         return BN_OK;
+    for (size_t b = 0; d->desc.copies && b < d->box_count; b++) {
+        d->boxes[b].local = d->first_box[b] = b;
+        d->boxes[b].device = d->device->group[b];
+    }
+    if (d->desc.copies)
+        return BN_OK;
     if (!(starts = calloc((size_t)comm->ranks, sizeof *starts)))
         return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
     starts[0] = 0;
@@ -280,7 +289,7 @@ static bn_status cut_boxes(bn_domain *d, const bn_cutting *c)
         bn_box *box = &d->boxes[b];
         box->place[0] = (int)(b % (size_t)d->lattice[0]);
         box->place[1] = (int)(b / (size_t)d->lattice[0] % (size_t)d->lattice[1]);
-        box->place[2] = (int)(b / (size_t)d->lattice[0] / (size_t)d->lattice[1]);
+        box->place[2] = (int)(b / (size_t)d->lattice[0] / (size_t)d->lattice[1] % (size_t)d->lattice[2]);
         for (int k = 0; k < 3; k++) {
             box->offset[k] = d->cuts[k][box->place[k]];
             box->n[k] = d->cuts[k][box->place[k] + 1] - box->offset[k];
@@ -308,6 +317,17 @@ static bn_status cut_boxes(bn_domain *d, const bn_cutting *c)
             d->index_bits = 64;
     }
     return BN_OK;
+}
+
+static void find_remote(const bn_domain *d, bn_box *box)
+{
+    for (int v = 0; v < BN_DIRECTIONS; v++) {
+        int step[3];
+        const long other = bn_direction(v, step) ? bn_box_at(d, box, step) : -1;
+        for (int k = 0; other >= 0 && !bn_same_device(box, &d->boxes[other]) && k < 3; k++)
+            if (step[k] != 0)
+                box->remote[k][step[k] > 0] = true;
+    }
 }
 
 /* Checks the grid; everything later relies on it. */
@@ -353,10 +373,13 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_cu
     d->desc = *desc;
     d->index_bits = 32;
     d->coarsened = cutting->fine != NULL;
-    d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
+    d->desc.boxes = !desc->device     ? 1
+                    : desc->copies    ? (int)desc->device->group_size
+                    : desc->boxes > 0 ? desc->boxes
+                                      : 1;
     d->distributed = d->desc.boxes > 1 && desc->device->global_count > 1;
     d->overlaps = d->desc.boxes > 1 && cutting->rows;
-    if (d->distributed && (size_t)d->desc.boxes < desc->device->global_count)
+    if (d->distributed && !desc->copies && (size_t)d->desc.boxes < desc->device->global_count)
         BN_GO(bn_fail(ctx, BN_USAGE, "%d boxes for %zu devices; each needs one at least", d->desc.boxes,
                       desc->device->global_count));
     d->sums.blocks_x = units_along(d, 0);
@@ -373,6 +396,8 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_cu
                       desc->grid.n[1], desc->grid.n[2]));
     BN_GO(find_cuts(d, cutting));
     BN_GO(cut_boxes(d, cutting));
+    for (size_t b = 0; d->distributed && b < d->box_count; b++)
+        find_remote(d, &d->boxes[b]);
     *out = d;
     d = NULL;
 out:

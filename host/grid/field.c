@@ -393,6 +393,41 @@ static bn_status copy_boxes(bn_field *from, bn_field *to)
     return BN_OK;
 }
 
+/* Whether every device with a box of `to` has the whole of `from`. */
+static bool is_everywhere(const bn_field *from, const bn_field *to)
+{
+    const bn_domain *a = from->domain, *b = to->domain;
+    bool whole = a->device && (a->desc.copies || a->box_count == 1);
+    for (size_t i = 0; whole && i < b->box_count; i++)
+        whole = !b->boxes[i].device || a->distributed || b->boxes[i].device == a->device;
+    return whole;
+}
+
+/* From the device's copy to each box, halo included. */
+static bn_status copy_from_whole(const bn_field *from, bn_field *to)
+{
+    const bn_domain *a = from->domain, *d = to->domain;
+    const bn_grid *g = &d->desc.grid;
+    const bool periodic = g->periodic[0] || g->periodic[1] || g->periodic[2];
+    BN_TRY(bn_field_changed(to));
+    for (size_t b = 0; b < d->box_count; b++) {
+        const bn_box *box = &d->boxes[b];
+        long first[3], here[3], n[3];
+        for (int k = 0; box->device && k < 3; k++) {
+            const long halo = periodic ? 0 : d->shapes[box->shape].layout.halo[k], begin = (long)box->offset[k],
+                       end = begin + (long)box->n[k], all = (long)g->n[k];
+            first[k] = begin > halo ? begin - halo : 0;
+            here[k] = first[k] - begin;
+            n[k] = (end + halo < all ? end + halo : all) - first[k];
+        }
+        if (box->device)
+            BN_TRY(bn_block_copy(from, a->distributed ? box->local : 0, first, to, b, here, n));
+    }
+    if (!periodic)
+        to->valid = (struct bn_valid_halo){ d->max_radius, d->max_radius, { d->max_radius, d->max_radius } };
+    return BN_OK;
+}
+
 bn_status bn_field_copy(bn_field *from, bn_field *to)
 {
     const bn_domain *a = from->domain, *b = to->domain;
@@ -404,6 +439,8 @@ bn_status bn_field_copy(bn_field *from, bn_field *to)
     if (!alike || !a->device || !b->device || memcmp(a->desc.grid.n, b->desc.grid.n, sizeof a->desc.grid.n) != 0)
         return bn_fail(a->ctx, BN_USAGE, "field %s can't be copied to %s, which has other values", from->desc.name,
                        to->desc.name);
+    if (is_everywhere(from, to) && b->box_count > 1 && !b->desc.copies)
+        return copy_from_whole(from, to);
     bn_domain *d = a->box_count > 1 ? from->domain : to->domain;
     void *values;
     BN_TRY(bn_double_buffer_next(d, from->desc.name, bn_field_bytes(from), &values));

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-bool bn_domain_across_ranks(const bn_domain *d) { return d->distributed && d->ctx->comm.ops; }
+bool bn_domain_across_ranks(const bn_domain *d) { return d->distributed && d->ctx->comm.ops && !d->desc.copies; }
 
 bn_device *bn_local_device(const bn_domain *d, size_t local)
 {

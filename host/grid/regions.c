@@ -5,6 +5,14 @@
 
 bool bn_same_device(const bn_box *a, const bn_box *b) { return a->device && a->device == b->device; }
 
+bool bn_direction(int v, int step[3])
+{
+    step[0] = v % 3 - 1;
+    step[1] = v / 3 % 3 - 1;
+    step[2] = v / 9 - 1;
+    return v != BN_DIRECTIONS / 2;
+}
+
 long bn_box_at(const bn_domain *d, const bn_box *box, const int step[3])
 {
     int place[3];

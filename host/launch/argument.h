@@ -26,6 +26,7 @@ typedef struct bn_launching {
     size_t items;          /* work-items on each device, in range BN_PER_PARTICLE */
     const bn_arg *divides; /* the argument whose kind divides boxes into parts */
     size_t requests;       /* fields whose halos are received while the kernel runs */
+    bn_domain *received;   /* their domain: a message belongs to the boxes of one */
     /* What one allreduce brings up to date before the kernel runs: */
     bn_partials *partials[BN_ALLREDUCE_MOST];
     bn_scalars *scalars[BN_ALLREDUCE_MOST];
@@ -44,6 +45,7 @@ struct bn_argument_kind {
     bn_status (*collect)(bn_launching *,
                          const bn_arg *); /* for the allreduce; called where there are several devices */
     bn_status (*prepare)(bn_launching *, const bn_arg *);
+    /* NULL: it is no argument of the kernel, and stands behind all that are. */
     bn_status (*set)(const bn_launching *, const bn_arg *, size_t box, cl_uint index);
     /* Gives the parts of a box that are launched one after the other; called after the launch of each, of so many. */
     size_t (*divide)(const bn_launching *, size_t box, bn_part parts[BN_PARTS_MAX]);

@@ -58,6 +58,7 @@ bn_status bn_argument_field_changed(const bn_launching *l, const bn_arg *a)
 const bn_argument_kind bn_argument_read = {
     .owner = bn_argument_field_owner, .field = true, .reads = true, .set = bn_argument_set_field
 };
+const bn_argument_kind bn_argument_read_ahead = { .owner = bn_argument_field_owner, .field = true, .reads = true };
 const bn_argument_kind bn_argument_image = {
     .owner = bn_argument_field_owner, .field = true, .reads = true, .set = set_image
 };

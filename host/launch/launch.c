@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Bytes that a box moves in one launch, from which on its inside is launched by itself while halos are exchanged: some
- * 8 us of a fast GPU, which a launch costs, too. */
-enum { BN_WORTH_SPLITTING_CPU = 1 << 14, BN_WORTH_SPLITTING_GPU = 1 << 25 };
+ * 30 us of a fast GPU, as long as the host takes for the launches and events that it has more to do. */
+enum { BN_WORTH_SPLITTING_CPU = 1 << 14, BN_WORTH_SPLITTING_GPU = 1 << 27 };
 
 static bn_status check_arg(const bn_launching *l, size_t number)
 {
@@ -39,7 +39,8 @@ static bn_status check_arg(const bn_launching *l, size_t number)
 static bn_status set_args(const bn_launching *l, size_t box)
 {
     for (size_t i = 0; i < l->count; i++)
-        BN_TRY(l->args[i].kind->set(l, &l->args[i], box, (cl_uint)i));
+        if (l->args[i].kind->set)
+            BN_TRY(l->args[i].kind->set(l, &l->args[i], box, (cl_uint)i));
     return BN_OK;
 }
 
@@ -119,8 +120,8 @@ static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *reque
     size_t radius[2] = { 0, 0 }; /* towards lower and higher indices */
     for (size_t r = 0; r < count; r++)
         for (int side = 0; side < 2; side++)
-            if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].radius > radius[side])
-                radius[side] = (size_t)requests[r].radius;
+            if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].reach > radius[side])
+                radius[side] = (size_t)requests[r].reach;
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
         const size_t unit = blocks    ? (size_t[]){ BN_BLOCK_NX, BN_BLOCK_NY, 1 }[dim]
                             : tiles   ? d->tile_layers
@@ -179,24 +180,24 @@ static bn_status launch_without_grid(bn_launching *l)
  * alone would not fill a device. */
 static bn_status launch_split(bn_launching *l, const bn_halo_request *requests)
 {
-    bn_domain *d = l->domain;
+    bn_domain *d = l->domain, *received = l->received;
     bn_kernel *k = l->kernel;
     bn_part inside, slabs[BN_PARTS_MAX];
     size_t count;
-    BN_TRY(bn_halo_exchange_fork(d));
     for (size_t b = 0; b < d->box_count; b++)
         if (d->boxes[b].device && split_box(k, b, requests, l->requests, &inside, slabs, &count))
             BN_TRY(launch_part(k, b, &inside, NULL));
-    BN_TRY(bn_halo_exchange_send(d));
-    BN_TRY(bn_halo_exchange_end(d, requests, l->requests, true));
+    BN_TRY(bn_halo_exchange_send(received));
+    BN_TRY(bn_halo_exchange_end(received, requests, l->requests, true));
     for (size_t b = 0; b < d->box_count; b++) {
         if (!d->boxes[b].device || !split_box(k, b, requests, l->requests, &inside, slabs, &count))
             continue;
-        const bn_order order = bn_halo_exchange_order(d->boxes[b].device);
-        for (size_t p = 0; p < count; p++)
+        for (size_t p = 0; p < count; p++) {
+            const bn_order order = bn_halo_exchange_order(d->boxes[b].device, p + 1 == count);
             BN_TRY(launch_part(k, b, &slabs[p], &order));
+        }
     }
-    return bn_halo_exchange_join(d);
+    return bn_halo_exchange_join(received);
 }
 
 /* Over every box here; with `requests` these halos are exchanged. */
@@ -215,8 +216,8 @@ static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
     if (split)
         return launch_split(l, requests);
     if (l->requests > 0) {
-        BN_TRY(bn_halo_exchange_send(d));
-        BN_TRY(bn_halo_exchange_end(d, requests, l->requests, false));
+        BN_TRY(bn_halo_exchange_send(l->received));
+        BN_TRY(bn_halo_exchange_end(l->received, requests, l->requests, false));
     }
     for (size_t b = 0; b < d->box_count; b++) {
         if (!d->boxes[b].device)
@@ -271,13 +272,42 @@ static bool needs_halo(const bn_launching *l, const bn_arg *a)
     return a->kind->reads && a->radius > valid_for(l->domain, a) && !(a->wraps && l->domain->box_count == 1);
 }
 
-/* Lists the halos that are exchanged while the kernel runs: those of this domain's boxes on several devices. */
+/* The domain whose halos are exchanged while the kernel runs: its own, or that of another grid if none of its own is
+ * stale. */
+static bn_domain *receives(const bn_launching *l)
+{
+    bn_domain *other = NULL;
+    for (size_t i = 0; l->domain->distributed && i < l->count; i++) {
+        if (!needs_halo(l, &l->args[i]))
+            continue;
+        other = l->args[i].object.field->domain;
+        if (other == l->domain)
+            break;
+    }
+    return other;
+}
+
+/* Cells of the kernel's grid from a cut within which one reads another grid's cells that lie so far beyond it. */
+static int reach(const bn_launching *l, const bn_arg *a)
+{
+    const bn_domain *d = l->domain, *of = a->object.field->domain;
+    uint32_t step = 1;
+    if (of == d)
+        return a->radius;
+    for (int k = 0; k < d->desc.grid.dims; k++) {
+        const uint32_t n = of->desc.grid.n[k], along = (d->desc.grid.n[k] + n - 1) / n;
+        step = along > step ? along : step;
+    }
+    return (a->radius + 1) * (int)step;
+}
+
+/* Lists them. */
 static bn_status list_requests(bn_launching *l, bn_halo_request requests[BN_HALO_REQUESTS])
 {
-    const bn_domain *d = l->domain;
-    for (size_t i = 0; d->distributed && i < l->count; i++) {
+    l->received = receives(l);
+    for (size_t i = 0; l->received && i < l->count; i++) {
         const bn_arg *a = &l->args[i];
-        if (!needs_halo(l, a) || a->object.field->domain != d)
+        if (!needs_halo(l, a) || a->object.field->domain != l->received)
             continue;
         const int radius = a->radius, side = a->wraps ? a->side : 0;
         size_t at = 0;
@@ -285,21 +315,21 @@ static bn_status list_requests(bn_launching *l, bn_halo_request requests[BN_HALO
             at++;
         bn_halo_request *r = &requests[at];
         if (at == BN_HALO_REQUESTS)
-            return bn_fail(d->ctx, BN_USAGE, "kernel %s reads halos of more than %d fields", l->kernel->desc->name,
-                           (int)BN_HALO_REQUESTS);
+            return bn_fail(l->domain->ctx, BN_USAGE, "kernel %s reads halos of more than %d fields",
+                           l->kernel->desc->name, (int)BN_HALO_REQUESTS);
         if (at == l->requests) {
-            requests[l->requests++] = (bn_halo_request){ a->object.field, radius, side, a->wraps };
+            requests[l->requests++] = (bn_halo_request){ a->object.field, radius, reach(l, a), side, a->wraps };
             continue;
         }
         r->radius = radius > r->radius ? radius : r->radius;
+        r->reach = reach(l, a) > r->reach ? reach(l, a) : r->reach;
         r->wraps = r->wraps && a->wraps;
         r->side = r->wraps && r->side == a->side ? a->side : 0;
     }
     return BN_OK;
 }
 
-/* Exchanges the other halos: between boxes of one device, or of other grids, whose messages are not those of this
- * domain's boxes. */
+/* Exchanges the other halos: between boxes of one device, or of grids whose messages are not those that travel. */
 static bn_status exchange_now(const bn_launching *l)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -309,7 +339,7 @@ static bn_status exchange_now(const bn_launching *l)
         bn_field *f = a->object.field;
         if (!l->domain->distributed) {
             BN_TRY(bn_halo_exchange_in_phases(f, a->radius));
-        } else if (f->domain != l->domain) {
+        } else if (f->domain != l->received) {
             const bn_halo_request other = { .field = f, .radius = a->radius, .wraps = a->wraps };
             BN_TRY(bn_halo_exchange_at_once(f->domain, &other));
         }
@@ -330,9 +360,12 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     bn_kernel_shape(k);
     const bool without_grid = k->desc->range == BN_ONCE || k->desc->range == BN_PER_PARTICLE;
     BN_TRY(bn_kernel_ready(k));
-    if (count != k->argument_count)
+    size_t set = 0;
+    while (set < count && args[set].kind->set)
+        set++;
+    if (set != k->argument_count)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count,
-                       count);
+                       set);
     for (size_t i = 0; i < count; i++)
         if (args[i].kind->declare)
             args[i].kind->declare(&l, &args[i]);
@@ -348,10 +381,9 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
         if (args[i].kind->check)
             BN_TRY(args[i].kind->check(&l, &args[i]));
     BN_TRY(exchange_now(&l));
-    /* First, since it goes on while the host waits for the rest. */
-    if (l.requests > 0)
-        BN_TRY(bn_halo_exchange_begin(d, requests, l.requests));
     BN_TRY(prepare_args(&l));
+    if (l.requests > 0)
+        BN_TRY(bn_halo_exchange_begin(l.received, requests, l.requests));
     BN_TRY(without_grid ? launch_without_grid(&l) : launch_boxes(&l, requests));
     double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
     k->calls++;

@@ -1,7 +1,7 @@
 /* multigrid.c: the grids of a V-cycle on a device, each with a domain of its own, and the launches. On a domain of
  * several boxes the large grids are cut into the same boxes. The first small grid exists twice, in boxes and
- * agglomerated on the first device: the right-hand side is copied there, all coarser grids are whole, and the
- * correction is copied back. The arithmetic of a node is the same either way. */
+ * agglomerated: the right-hand side is copied to every device, which computes all coarser grids by itself and has the
+ * correction then. The arithmetic of a node is the same either way. */
 #include "numerics/multigrid.h"
 
 #include "numerics/multigrid_plan.h"
@@ -46,7 +46,7 @@ struct bn_multigrid {
     bn_scalars *diagonal;
     bn_device_array *inverse;
     int levels;
-    int agglomerated; /* level that is the same grid as the one before, but whole on the first device; 0: none */
+    int agglomerated; /* level that is the same grid as the one before, but whole on every device; 0: none */
     mg_level level[BN_GRID_LEVELS + 1];
 };
 
@@ -63,6 +63,7 @@ static bn_status create_domain(bn_multigrid *m, int number)
         .grid = { .dims = 2, .n = { l->plan->nx, l->plan->ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
         .precision = bn_domain_precision(finest),
         .halo = 1,
+        .copies = bn_domain_boxes(finest) > 1,
         .device = bn_domain_device(finest)
     };
     return bn_domain_create(bn_domain_context(finest), &desc, &l->domain);

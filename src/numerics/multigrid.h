@@ -12,7 +12,7 @@ typedef struct bn_multigrid bn_multigrid;
 enum { BN_MULTIGRID_GHOST_CELLS = 2 };
 
 /* bits: the stencil's, as a field of the domain. Makes the coarser grids: large ones in the boxes
- * of the domain, small ones whole on the first device (of every rank). The result of a cycle does not depend on the
+ * of the domain, small ones whole on every device. The result of a cycle does not depend on the
  * boxes, in any bit. */
 BN_CHECKED bn_status bn_multigrid_create(bn_domain *, const bn_stencil *, bn_field *bits, bn_multigrid **out);
 /* Whether there is a coarser grid that can be cut like the domain, whose boxes have ghost cells: several boxes need
