@@ -35,10 +35,10 @@ BEGIN {
     count = 0
     #                    name, rate, share, launches, bytes, face [s], wait [s], dimensions, sides
     row[++count] = "maxwell 24.78e9 134217728 2 6291456 60e-6 0 3 1"
-    row[++count] = "flood 39.16e9 50003968 1 86016 27e-6 33e-6 2 2"
-    row[++count] = "xray 46.2e9 67108864 0 0 0 42e-6 1 1"
-    # In ranks, one to a device: some 95 exchanges and sums a step, by what they cost two ranks at 4097 x 4097 nodes.
-    row[++count] = "flow 2.370e9 50346985 95 32772 18e-6 0 1 1"
+    row[++count] = "flood 52.6e9 51380224 1 86016 42e-6 26e-6 2 2"
+    row[++count] = "xray 28.6e9 67108864 0 0 0 70e-6 1 1"
+    # 7169 x 7169 nodes, a step of some 50 exchanges; the wait is for sums and for the grids that are agglomerated.
+    row[++count] = "flow 4.65e9 51394561 50 28676 29e-6 750e-6 1 2"
     printf "%-10s %-8s", "solver", "scaling"
     for (i = 1; i <= n; i++)
         printf " %8d", P[i]

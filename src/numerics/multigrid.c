@@ -12,7 +12,7 @@ enum { MG_DOWN, MG_UP, MG_DENSE, MG_KERNELS };
 
 /* Grids of fewer nodes are agglomerated: the halo exchanges of such a grid, two in a cycle, take longer than its
  * arithmetic on one device. */
-enum { MG_AGGLOMERATED_CPU = 320 * 320, MG_AGGLOMERATED_GPU = 1024 * 1024 };
+enum { MG_AGGLOMERATED_CPU = 128 * 128, MG_AGGLOMERATED_GPU = 1024 * 1024 };
 
 /* Patches, as in kernels/lib/patch.h: cells around one that it is computed from, of the right-hand side and of the
  * correction; work-items of a GPU that take a column of it. */

@@ -69,6 +69,18 @@ ok "$case, deeper: one device" run_as one "$BINNACLE"
 more="$more --device all"
 try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
 
+# Four boxes that all have corners in common: neither dimension has room for four in a row.
+case=data/cases/flow/convection-ra1e3.toml more='--set grid.nodes=[600,12] --steps 2'
+ok "$case, two by two: one device" run_as one "$BINNACLE"
+more="$more --device all"
+try parts 4 1 env BINNACLE_PARTITION=4 "$BINNACLE"
+
+# A coarser grid of multigrid in boxes, and the next one agglomerated.
+case=data/cases/flow/selftest.toml more='--set grid.nodes=[265,281] --set solver.poisson=multigrid --steps 1'
+ok "$case, larger: one device" run_as one "$BINNACLE"
+more="$more --device all"
+try parts 4 1 env BINNACLE_PARTITION=4 "$BINNACLE"
+
 # Unequal shares.
 case=data/cases/flow/selftest.toml more=''
 ok "$case: one device" run_as one "$BINNACLE"
