@@ -155,12 +155,12 @@ static bn_status make_room(bn_domain *d, bn_channel *l)
  * they write. */
 static bn_status mark_launches(bn_halo_channels *x, bn_device *device)
 {
-    BN_TRY(bn_call_mark(device, doing, &device->forked));
+    BN_TRY(bn_call_mark(device, doing, &device->fork.before));
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
         for (int end = 0; end < 2; end++)
             if ((end ? l->target : l->source)->device == device && l->piece_count > 0)
-                BN_TRY(bn_call_share(device, doing, &device->forked, end ? &l->unpacked : &l->packed));
+                BN_TRY(bn_call_share(device, doing, &device->fork.before, end ? &l->unpacked : &l->packed));
     }
     return BN_OK;
 }
@@ -233,7 +233,7 @@ bn_status bn_halo_exchange_send(bn_domain *d)
 
 bn_order bn_halo_exchange_order(bn_device *device, bool last)
 {
-    return (bn_order){ &device->forked, last ? &device->joined : NULL, true };
+    return (bn_order){ &device->fork.before, last ? &device->fork.last : NULL, true };
 }
 
 bn_status bn_halo_exchange_join(bn_domain *d)
@@ -241,7 +241,7 @@ bn_status bn_halo_exchange_join(bn_domain *d)
     const bn_halo_channels *x = bn_attached(d->attached, destroy_channels);
     BN_TRY(bn_channels_flush(d, false));
     for (size_t m = 0; m < d->local_count; m++)
-        BN_TRY(hold_launches(x, bn_local_device(d, m), &bn_local_device(d, m)->joined));
+        BN_TRY(hold_launches(x, bn_local_device(d, m), &bn_local_device(d, m)->fork.last));
     return BN_OK;
 }
 
@@ -256,7 +256,7 @@ bn_status bn_halo_exchange_end(bn_domain *d, const bn_halo_request *requests, si
         if (!l->target->device || l->bytes == 0 || l->piece_count > 0)
             continue;
         /* In the queue of incoming messages `written` has come before. */
-        const bn_order order = { beside ? &l->target->device->forked : &l->written, &l->unpacked, beside };
+        const bn_order order = { beside ? &l->target->device->fork.before : &l->written, &l->unpacked, beside };
         BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, &order));
     }
     for (size_t m = 0; !beside && m < d->local_count; m++)

@@ -15,9 +15,9 @@ enum { BN_HALO_REQUESTS = 24 };
 typedef struct bn_halo_request {
     bn_field *field;
     int radius;
-    int reach;  /* cells of the kernel's own grid from a cut within which it reads this halo */
-    int side;   /* 0: both; -1, 1: only what lies towards lower, towards higher indices */
-    bool wraps; /* the reader finds the cells across a periodic side by itself, if no cut divides that dimension */
+    int own_radius; /* in cells of the kernel's own grid, from a cut within which it reads this halo */
+    int side;       /* 0: both; -1, 1: only what lies towards lower, towards higher indices */
+    bool wraps;     /* the reader finds the cells across a periodic side by itself, if no cut divides that dimension */
 } bn_halo_request;
 BN_CHECKED bn_status bn_halo_exchange_begin(bn_domain *, const bn_halo_request *, size_t count);
 BN_CHECKED bn_status bn_halo_exchange_send(bn_domain *);

@@ -226,7 +226,7 @@ void bn_device_close(bn_device **device)
                 bn_unlimit_queue(d);
             clReleaseCommandQueue(queues[i]);
         }
-    const cl_event events[] = { d->moves[0], d->moves[1], d->forked, d->joined };
+    const cl_event events[] = { d->moves[0], d->moves[1], d->fork.before, d->fork.last };
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (events[i])
             clReleaseEvent(events[i]);

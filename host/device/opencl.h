@@ -31,7 +31,9 @@ struct bn_device {
     /* In order, for what goes to other devices and comes from them while the first one computes; only where there are
      * others. */
     cl_command_queue outgoing, incoming;
-    cl_event forked, joined; /* of `queue`, before launches beside it; of the last of those, in `incoming` */
+    struct bn_fork {
+        cl_event before, last;
+    } fork;            /* what stood in `queue` before launches in `incoming` beside it; the last of those */
     cl_event moves[2]; /* of the last two calls that got a bn_move_event; NULL: none */
     bool second_move;  /* the last one was moves[1] */
     struct bn_device *next_open;

@@ -120,8 +120,8 @@ static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *reque
     size_t radius[2] = { 0, 0 }; /* towards lower and higher indices */
     for (size_t r = 0; r < count; r++)
         for (int side = 0; side < 2; side++)
-            if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].reach > radius[side])
-                radius[side] = (size_t)requests[r].reach;
+            if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].own_radius > radius[side])
+                radius[side] = (size_t)requests[r].own_radius;
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
         const size_t unit = blocks    ? (size_t[]){ BN_BLOCK_NX, BN_BLOCK_NY, 1 }[dim]
                             : tiles   ? d->tile_layers
@@ -288,7 +288,7 @@ static bn_domain *receives(const bn_launching *l)
 }
 
 /* Cells of the kernel's grid from a cut within which one reads another grid's cells that lie so far beyond it. */
-static int reach(const bn_launching *l, const bn_arg *a)
+static int own_radius(const bn_launching *l, const bn_arg *a)
 {
     const bn_domain *d = l->domain, *of = a->object.field->domain;
     uint32_t step = 1;
@@ -318,11 +318,11 @@ static bn_status list_requests(bn_launching *l, bn_halo_request requests[BN_HALO
             return bn_fail(l->domain->ctx, BN_USAGE, "kernel %s reads halos of more than %d fields",
                            l->kernel->desc->name, (int)BN_HALO_REQUESTS);
         if (at == l->requests) {
-            requests[l->requests++] = (bn_halo_request){ a->object.field, radius, reach(l, a), side, a->wraps };
+            requests[l->requests++] = (bn_halo_request){ a->object.field, radius, own_radius(l, a), side, a->wraps };
             continue;
         }
         r->radius = radius > r->radius ? radius : r->radius;
-        r->reach = reach(l, a) > r->reach ? reach(l, a) : r->reach;
+        r->own_radius = own_radius(l, a) > r->own_radius ? own_radius(l, a) : r->own_radius;
         r->wraps = r->wraps && a->wraps;
         r->side = r->wraps && r->side == a->side ? a->side : 0;
     }
