@@ -7,17 +7,18 @@
 
 typedef enum bn_cache_policy { BN_CACHE_OURS, BN_CACHE_PLATFORM } bn_cache_policy;
 typedef struct bn_quirks {
-    bn_cache_policy cache;    /* whose binary cache to use */
-    bool single_threaded;     /* the implementation must not be called from two threads */
-    bool register_option;     /* -cl-nv-maxrregcount and -cl-nv-verbose are understood */
-    bool exact_division_flag; /* -cl-fp32-correctly-rounded-divide-sqrt is understood */
-    bool parallel_builds;     /* programs are compiled in threads beside the host */
-    bool local_counted_twice; /* what it says that a kernel takes of local memory is twice what it takes */
-    bool runs_gpu_kernels;    /* a CPU by its own word that is given what GPUs are given */
-    int sub_group;            /* work-items that run together, asked of every kernel; 0: the compiler chooses */
-    const char *option;       /* of every build; words are known to kernels/lib; NULL: none */
+    bn_cache_policy cache;        /* whose binary cache to use */
+    bool single_threaded;         /* the implementation must not be called from two threads */
+    bool register_option;         /* -cl-nv-maxrregcount and -cl-nv-verbose are understood */
+    bool exact_division_flag;     /* -cl-fp32-correctly-rounded-divide-sqrt is understood */
+    bool parallel_builds;         /* programs are compiled in threads beside the host */
+    bool local_counted_twice;     /* what it says that a kernel takes of local memory is twice what it takes */
+    bool loads_alone;             /* a kernel must not run on two devices at once before it has run on one */
+    bool runs_gpu_kernels;        /* a CPU by its own word that is given what GPUs are given */
+    int sub_group;                /* work-items that run together, asked of every kernel; 0: the compiler chooses */
+    const char *option;           /* of every build; words are known to kernels/lib; NULL: none */
     const char *variable, *value; /* of the environment, for its compiler, unless it is set; NULL: none */
-    bool excluded;            /* never offered (OpenCL 1.1 only, known to be broken) */
+    bool excluded;                /* never offered (OpenCL 1.1 only, known to be broken) */
     const char *why_excluded;
     double loop_limit; /* most iterations of all loops together that a work-item does in a launch; 0: any number */
     bool side_by_side; /* a launch's work-groups run together as long as they fit, so that they may wait for each other

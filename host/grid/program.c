@@ -186,6 +186,7 @@ static void kernel_destroy(bn_kernel *k)
             clReleaseKernel(k->cl[b]);
     free(k->cl);
     free(k->set);
+    free(k->loaded);
     free(k);
 }
 
@@ -357,7 +358,8 @@ bn_status bn_kernel_ready(bn_kernel *k)
                            (unsigned long long)local, device->info.name, (unsigned long long)device->info.local_bytes);
     }
     k->set = calloc(d->box_count * (k->argument_count + 1), sizeof *k->set);
-    if (!k->set)
+    k->loaded = calloc(d->box_count, sizeof *k->loaded);
+    if (!k->set || !k->loaded)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for kernel %s", desc->name);
     choose_group(k);
     k->ready = true;

@@ -7,7 +7,7 @@
 
 /* Bytes that a box moves in one launch, from which on its inside is launched by itself while halos are exchanged: some
  * 30 us of a fast GPU, as long as the host takes for the launches and events that it has more to do. */
-enum { BN_WORTH_SPLITTING_CPU = 1 << 14, BN_WORTH_SPLITTING_GPU = 1 << 27 };
+enum { BN_WORTH_SPLITTING_CPU = 1 << 12, BN_WORTH_SPLITTING_GPU = 1 << 27 };
 
 static bn_status check_arg(const bn_launching *l, size_t number)
 {
