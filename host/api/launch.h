@@ -43,10 +43,10 @@ typedef struct bn_arg {
 #define BN_READ_WRAPPED(f, radius_) BN_READ_WRAPPED_SIDE(f, radius_, 0)
 #define BN_READ_WRAPPED_SIDE(f, radius_, side_) \
     { .kind = &bn_argument_read, .object.field = (f), .radius = (radius_), .wraps = true, .side = (side_) }
-/* A field read as an image: image1d_buffer_t of reals, in double precision of uint4 that are two of them. */
-/* No argument of the kernel, behind all that are: the next launch reads so far, and the halo comes with those that this
- * one needs, in the same message. */
+/* No argument of the kernel; it stands behind all that are. The next launch reads neighbours within this radius, and
+ * the halo comes in the same message as those that this launch needs. */
 #define BN_READ_AHEAD(f, radius_) { .kind = &bn_argument_read_ahead, .object.field = (f), .radius = (radius_) }
+/* A field read as an image: image1d_buffer_t of reals, in double precision of uint4 that are two of them. */
 #define BN_IMAGE(f, radius_) { .kind = &bn_argument_image, .object.field = (f), .radius = (radius_) }
 #define BN_WRITE(f) { .kind = &bn_argument_write, .object.field = (f) }
 #define BN_UPDATE(f) { .kind = &bn_argument_update, .object.field = (f) }

@@ -104,15 +104,13 @@ static bn_status write_partials(bn_round *r, bn_partials *p)
     bn_domain *d = r->d;
     const bn_comm_ops *ops = d->ctx->comm.ops;
     const size_t bytes = partial_bytes(p), part = bytes / (size_t)p->components;
-    for (int c = 0, n; c < p->components; c += n) { /* n that lie together, or one that is as it was */
-        for (n = 0; c + n < p->components && has_changed(p, c + n);)
-            n++;
-        const size_t at = (size_t)c * part, changed = (size_t)n * part;
+    for (int c = 0, end; c < p->components; c = end + 1) { /* from c on those that have changed and lie together */
+        for (end = c; end < p->components && has_changed(p, end);)
+            end++;
+        const size_t at = (size_t)c * part, changed = (size_t)(end - c) * part;
         char *values = r->room + r->at + at;
-        if (n == 0) {
-            n = 1;
+        if (end == c)
             continue;
-        }
         if (ops)
             ops->all_or(values, changed);
         for (size_t m = 0; m < d->local_count; m++)

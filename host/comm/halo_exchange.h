@@ -10,7 +10,8 @@ BN_CHECKED bn_status bn_halo_exchange_in_phases(bn_field *, int radius);
 /* Boxes of several devices. What one box needs of another is one message, corners included. `begin` packs what the
  * neighbours need of all these fields, `send` starts the messages; kernels launched between these two calls run while
  * the messages are under way, and must read no halo. `end` puts what was received into the halos. Kernels that read
- * halos may run beside those, too: `end` is told, they are launched in the order for it, and `join` follows. */
+ * halos may run at the same time as those: `beside` is true, bn_halo_exchange_order says when they are launched, and
+ * `join` follows. */
 enum { BN_HALO_REQUESTS = 24 };
 typedef struct bn_halo_request {
     bn_field *field;

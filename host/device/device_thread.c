@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum { BN_RING = 1024 };
-/* How long a thread of a GPU looks for what it waits for, and lets others go first, before it sleeps: an idle processor
- * takes longer to come back than most of these waits. Where devices are CPUs, processors have other things to do. */
+/* How long a thread of a GPU checks again and again for what it waits for, letting other threads run, before it sleeps:
+ * an idle processor takes longer to wake up than most of these waits. CPU devices need their processors themselves. */
 static const double BN_LOOKS = 100e-6;
 
 typedef struct bn_listed {
@@ -29,8 +29,9 @@ typedef struct bn_sleeper {
 /* Of a group. */
 typedef struct bn_crew {
     bn_sleeper caller;
-    _Atomic(bn_ready *) enough; /* what the caller sleeps for, and of which thread: a signal after every call would */
-    _Atomic(const struct bn_device_thread *) awaited; /* take longer than the call */
+    /* What the caller sleeps for, and of which thread: a signal after every call would take longer than the call. */
+    _Atomic(bn_ready *) enough;
+    _Atomic(const struct bn_device_thread *) awaited;
     unsigned long meetings;
     pthread_mutex_t mutex; /* of what follows, the first failure: */
     atomic_bool failed;

@@ -72,7 +72,7 @@ static uint32_t thinnest(const bn_domain *d, int dim, int pieces)
     return last;
 }
 
-/* Messages between two devices take their hosts as long as so many points on their way, corners like faces. */
+/* A message between two devices, however small, costs their hosts the time that so many points take to travel. */
 static const double BN_MESSAGE_POINTS = 500e3;
 
 /* Pairs of boxes that have a face, an edge or a corner in common. */
@@ -235,12 +235,13 @@ static bn_status place_boxes(bn_domain *d)
     }
     if (!d->distributed)
         return BN_OK;
-    for (size_t b = 0; d->desc.copies && b < d->box_count; b++) {
-        d->boxes[b].local = d->first_box[b] = b;
-        d->boxes[b].device = d->device->group[b];
-    }
-    if (d->desc.copies)
+    if (d->desc.copies) {
+        for (size_t b = 0; b < d->box_count; b++) {
+            d->boxes[b].local = d->first_box[b] = b;
+            d->boxes[b].device = d->device->group[b];
+        }
         return BN_OK;
+    }
     if (!(starts = calloc((size_t)comm->ranks, sizeof *starts)))
         return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
     starts[0] = 0;

@@ -169,13 +169,11 @@ static bn_status residual(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_limit
                   BN_REALV(l->tolerance2), BN_REALV(l->floor_x), BN_REALV(l->floor_b));
 }
 
-/* r.z and z.Az. The step of an iteration with a preconditioner follows. */
+/* r.z and z.Az. The step of an iteration with a preconditioner, which follows, reads neighbours of p. */
 static bn_status dots(bn_cg *cg, bn_field *z, bn_partials *out)
 {
-    return cg->desc.preconditioner
-               ? BN_RUN(cg->kernels[CG_DOTS], MATRIX(cg, 0), BN_READ(cg->desc.r, 0), BN_READ(z, 1), BN_PARTIALS(out),
-                        BN_READ_AHEAD(cg->desc.p, 1))
-               : BN_RUN(cg->kernels[CG_DOTS], MATRIX(cg, 0), BN_READ(cg->desc.r, 0), BN_READ(z, 1), BN_PARTIALS(out));
+    return BN_RUN(cg->kernels[CG_DOTS], MATRIX(cg, 0), BN_READ(cg->desc.r, 0), BN_READ(z, 1), BN_PARTIALS(out),
+                  BN_READ_AHEAD(cg->desc.p, cg->desc.preconditioner ? 1 : 0));
 }
 
 /* An iteration; it finds out whether the one before was enough. */

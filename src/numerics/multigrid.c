@@ -11,7 +11,7 @@
 enum { MG_DOWN, MG_UP, MG_DENSE, MG_KERNELS };
 
 /* Grids of fewer nodes are agglomerated: the halo exchanges of such a grid, two in a cycle, take longer than its
- * arithmetic on one device. */
+ * arithmetic on one device. Between parts of a CPU they are copies in its memory. */
 enum { MG_AGGLOMERATED_CPU = 128 * 128, MG_AGGLOMERATED_GPU = 1024 * 1024 };
 
 /* Patches, as in kernels/lib/patch.h: cells around one that it is computed from, of the right-hand side and of the
