@@ -91,7 +91,8 @@ if [ -n "$long" ] && [ $mpi = yes ]; then
         pid=$!
         begun "$out" checkpoint/manifest.json
         sleep "$(random 0.2 1.5)"
-        pkill -KILL -f "run $cases/$case.toml --out $out"
+        # shellcheck disable=SC2046 # one word for each process
+        kill -KILL $(processes_with "run $cases/$case.toml --out $out")
         wait $pid 2>/dev/null
         echo "$case: $ranks ranks killed at step $(saved "$out")"
     done

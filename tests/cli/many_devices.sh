@@ -274,7 +274,7 @@ if [ $mpi = yes ]; then
     job=$!
     wait_for "$work/dying/checkpoint/manifest.json"
     sleep 2
-    victim=$(pgrep -f "run data/cases/flood/selftest.toml --out $work/dying" | tail -n 1)
+    victim=$(processes_with "run data/cases/flood/selftest.toml --out $work/dying" | tail -n 1)
     started=$(date +%s)
     kill -KILL "$victim"
     wait $job

@@ -104,7 +104,7 @@ touch "$work/held"
 env LD_PRELOAD="$work/tells.so" XDG_CACHE_HOME="$work/cache" HELD="$work/held" "$b" sweep data/cases/bpm/selftest.toml -q \
     --vary material.index=1.44,1.45 --out "$work/children" >/dev/null 2>&1 & # not by the function: its process is a shell
 parent=$!
-children() { pgrep -f "run .*$work/children" | grep -c .; }
+children() { processes_with "$work/children/" | grep -c .; }
 tries=0
 until [ "$(children)" -gt 0 ] || [ $tries = 200 ]; do
     tries=$((tries + 1))
