@@ -23,8 +23,9 @@ static int tag_of(size_t number)
 
 static const char doing[] = "messages between devices";
 
-/* Messages begin at multiples of this in host memory. */
-enum { BN_MESSAGE_ALIGN = 64 };
+/* Messages begin at multiples of this in host memory; parts are of so many bytes at least, on devices for which a call
+ * takes as long as some hundred KiB on their way, and on CPUs. */
+enum { BN_MESSAGE_ALIGN = 64, BN_PART_BYTES = 1 << 20, BN_PART_BYTES_CPU = 1 << 14 };
 
 bn_status bn_channel_room(bn_channel *l, size_t bytes)
 {
@@ -46,6 +47,8 @@ static void destroy(bn_channel *l)
     cl_event *const events[] = { &l->packed, &l->read, &l->written, &l->unpacked };
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         bn_event_put(events[i], NULL);
+    for (size_t i = 0; i < BN_CHANNEL_PARTS; i++)
+        bn_event_put(&l->read_part[i], NULL);
     bn_pinned_free(&l->host);
     free(l->pieces);
 }
@@ -118,31 +121,56 @@ static bn_status move_piece(const bn_channel_piece *p, bool out, bn_copy *c)
     return bn_call_copy(r->box->device, r->buffer->name, c);
 }
 
-/* The message between its device and the host, after up to two events; the queue is in order. */
-static bn_status move(bn_channel *l, bool out, const cl_event *first, const cl_event *second)
+/* How many parts the message has: one, if it is of pieces. */
+static size_t parts_of(const bn_channel *l)
+{
+    const bn_device *device = l->source->device ? l->source->device : l->target->device;
+    const size_t parts = l->bytes / (device->info.cpu ? BN_PART_BYTES_CPU : BN_PART_BYTES);
+    return l->piece_count > 0 || parts < 1 ? 1 : parts < BN_CHANNEL_PARTS ? parts : BN_CHANNEL_PARTS;
+}
+
+static cl_event *read_of(bn_channel *l, size_t part) { return part + 1 < parts_of(l) ? &l->read_part[part] : &l->read; }
+
+static bn_status move_pieces(bn_channel *l, bool out, const bn_copy *all)
+{
+    for (size_t i = 0; i < l->piece_count; i++) {
+        bn_copy c = *all;
+        if (i > 0)
+            c.wait[0] = c.wait[1] = NULL; /* the queue is in order */
+        if (i + 1 < l->piece_count)
+            c.done = NULL;
+        c.data = message(l) + l->pieces[i].at;
+        BN_TRY(move_piece(&l->pieces[i], out, &c));
+    }
+    return BN_OK;
+}
+
+/* A part of the message between its device and the host, after up to two events. */
+static bn_status move(bn_channel *l, bool out, size_t part, const cl_event *first, const cl_event *second)
 {
     bn_device *device = (out ? l->source : l->target)->device;
-    const bn_copy all = { .queue = out ? device->outgoing : device->incoming,
-                          .data = message(l),
-                          .write = !out,
-                          .region = { l->bytes, 1, 1 } };
-    for (size_t i = 0; i < l->piece_count + (l->piece_count == 0); i++) {
-        bn_copy c = all;
-        if (i == 0) {
-            c.wait[0] = first;
-            c.wait[1] = second;
-        }
-        if (i + 1 >= l->piece_count)
-            c.done = out ? &l->read : &l->written;
-        if (l->piece_count > 0) {
-            c.data = message(l) + l->pieces[i].at;
-            BN_TRY(move_piece(&l->pieces[i], out, &c));
-            continue;
-        }
-        c.mem = (out ? l->send : l->receive)->mem;
-        c.at[0] = out ? l->send_at : 0;
-        BN_TRY(bn_call_copy(device, (out ? l->send : l->receive)->name, &c));
-    }
+    const size_t parts = parts_of(l), begin = l->bytes * part / parts, end = l->bytes * (part + 1) / parts;
+    const bn_buffer *buffer = out ? l->send : l->receive;
+    bn_copy c = { .queue = out ? device->outgoing : device->incoming,
+                  .data = message(l) + begin,
+                  .write = !out,
+                  .region = { end - begin, 1, 1 },
+                  .wait = { first, second },
+                  .done = out                ? (cl_event *)read_of(l, part)
+                          : part + 1 < parts ? NULL
+                                             : &l->written };
+    if (l->piece_count > 0)
+        return move_pieces(l, out, &c);
+    c.mem = buffer->mem;
+    c.at[0] = (out ? l->send_at : 0) + begin;
+    return bn_call_copy(device, buffer->name, &c);
+}
+
+/* All of them to the device, where the message is in host memory. */
+static bn_status write_all(bn_channel *l)
+{
+    for (size_t part = 0; part < parts_of(l); part++)
+        BN_TRY(move(l, false, part, part == 0 ? &l->unpacked : NULL, NULL));
     return BN_OK;
 }
 
@@ -170,12 +198,21 @@ static bn_status wait_for(const bn_device *device, const cl_event *event)
 typedef struct bn_handover {
     bn_channel *channel;
     unsigned long number;
+    size_t part;
+    const cl_event *read;
 } bn_handover;
 
 static cl_int wait_in_call(cl_event event, const char **call)
 {
     *call = "clWaitForEvents";
     return event ? clWaitForEvents(1, &event) : CL_SUCCESS;
+}
+
+/* What `sent` is when a part is in host memory: of whole messages BN_CHANNEL_PARTS each, however many they have. */
+static unsigned long count_of(const bn_handover *h)
+{
+    const bool last = h->read == &h->channel->read;
+    return last ? h->number * BN_CHANNEL_PARTS : (h->number - 1) * BN_CHANNEL_PARTS + h->part + 1;
 }
 
 /* The sender, before it reads into memory that held the last message but one. */
@@ -188,29 +225,31 @@ static cl_int await_room(bn_device *d, const void *arguments, const char **call)
     return CL_SUCCESS;
 }
 
-/* The sender: the message is in host memory. */
-static cl_int post_message(bn_device *d, const void *arguments, const char **call)
+/* The sender: the part is in host memory. */
+static cl_int post_part(bn_device *d, const void *arguments, const char **call)
 {
     const bn_handover *h = arguments;
     (void)d;
-    const cl_int status = wait_in_call(h->channel->read, call);
-    bn_thread_post(h->channel->target->device, &h->channel->sent, h->number);
+    const cl_int status = wait_in_call(*h->read, call);
+    bn_thread_post(h->channel->target->device, &h->channel->sent, count_of(h));
     return status;
 }
 
-/* The receiver: waits for it; the one before has long been written, and its place is free. */
-static cl_int await_message(bn_device *d, const void *arguments, const char **call)
+/* The receiver: waits for it; the message before has long been written, and its place is free. */
+static cl_int await_part(bn_device *d, const void *arguments, const char **call)
 {
     const bn_handover *h = arguments;
-    bn_thread_await(d, &h->channel->sent, h->number);
+    bn_thread_await(d, &h->channel->sent, count_of(h));
+    if (h->part > 0)
+        return CL_SUCCESS;
     const cl_int status = wait_in_call(h->channel->written, call);
     bn_thread_post(h->channel->source->device, &h->channel->taken, h->number - 1);
     return status;
 }
 
-static bn_status hand_over(bn_channel *l, bn_call *call, bool receives, bool soon)
+static bn_status hand_over(bn_channel *l, bn_call *call, size_t part, bool receives, bool soon)
 {
-    const bn_handover h = { l, l->number };
+    const bn_handover h = { l, l->number, part, read_of(l, part) };
     return bn_call_list((receives ? l->target : l->source)->device, doing, call, &h, sizeof h, soon);
 }
 
@@ -233,40 +272,73 @@ bn_status bn_channels_expect(bn_domain *d, bn_channel *channels, size_t count)
     return BN_OK;
 }
 
+/* Parts of the longest message. */
+static size_t most_parts(const bn_channel *channels, size_t count)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < count; i++)
+        most = channels[i].bytes > 0 && parts_of(&channels[i]) > most ? parts_of(&channels[i]) : most;
+    return most;
+}
+
+static bool has_part(const bn_channel *l, size_t part) { return l->bytes > 0 && part < parts_of(l); }
+
 bn_status bn_channels_send(bn_domain *d, bn_channel *channels, size_t count)
 {
+    const size_t parts = most_parts(channels, count);
     for (size_t i = 0; i < count; i++) {
         bn_channel *l = &channels[i];
-        if (!l->source->device || l->bytes == 0)
+        if (l->bytes == 0 || !here(l) || in_one_context(l))
             continue;
-        if (here(l) && !in_one_context(l)) {
-            l->number++;
-            BN_TRY(hand_over(l, await_room, false, true));
-        }
-        BN_TRY(move(l, true, &l->packed, in_one_context(l) ? &l->written : NULL));
+        l->number++;
+        BN_TRY(hand_over(l, await_room, 0, false, true));
     }
+    for (size_t part = 0; part < parts; part++)
+        for (size_t i = 0; i < count; i++) {
+            bn_channel *l = &channels[i];
+            const cl_event *after[] = { &l->packed, in_one_context(l) ? &l->written : NULL };
+            if (l->source->device && has_part(l, part))
+                BN_TRY(move(l, true, part, part == 0 ? after[0] : NULL, part == 0 ? after[1] : NULL));
+        }
     BN_TRY(bn_channels_flush(d, true));
-    for (size_t i = 0; i < count; i++)
-        if (channels[i].bytes > 0 && in_one_context(&channels[i]))
-            BN_TRY(move(&channels[i], false, &channels[i].read, &channels[i].unpacked));
+    for (size_t part = 0; part < parts; part++)
+        for (size_t i = 0; i < count; i++) {
+            bn_channel *l = &channels[i];
+            if (has_part(l, part) && in_one_context(l))
+                BN_TRY(move(l, false, part, read_of(l, part), part == 0 ? &l->unpacked : NULL));
+        }
+    return BN_OK;
+}
+
+/* Between devices that have threads: the sender says of each part that it is there, and then writes those that have
+ * come to it before it waits for its next ones. */
+static bn_status deliver_here(bn_domain *d, bn_channel *channels, size_t count)
+{
+    const size_t parts = most_parts(channels, count);
+    for (size_t part = 0; part < parts; part++) {
+        for (int receives = 0; receives < 2; receives++)
+            for (size_t i = 0; i < count; i++) {
+                bn_channel *l = &channels[i];
+                if (!has_part(l, part) || !here(l) || in_one_context(l))
+                    continue;
+                BN_TRY(hand_over(l, receives ? await_part : post_part, part, receives, receives));
+                if (receives)
+                    BN_TRY(move(l, false, part, part == 0 ? &l->unpacked : NULL, NULL));
+            }
+        if (part + 1 < parts)
+            BN_TRY(bn_channels_flush(d, false));
+    }
     return BN_OK;
 }
 
 bn_status bn_channels_deliver(bn_domain *d, bn_channel *channels, size_t count)
 {
     const bn_comm_ops *ops = d->ctx->comm.ops;
-    for (size_t i = 0; i < count; i++)
-        if (channels[i].bytes > 0 && here(&channels[i]) && !in_one_context(&channels[i]))
-            BN_TRY(hand_over(&channels[i], post_message, false, false));
+    BN_TRY(deliver_here(d, channels, count));
     for (size_t i = 0; i < count; i++) {
         bn_channel *l = &channels[i];
-        if (!l->source->device || l->bytes == 0 || in_one_context(l))
+        if (!l->source->device || l->bytes == 0 || here(l))
             continue;
-        if (here(l)) {
-            BN_TRY(hand_over(l, await_message, true, true));
-            BN_TRY(move(l, false, &l->unpacked, NULL));
-            continue;
-        }
         BN_TRY(wait_for(l->source->device, &l->read));
         const bn_message m = { l->target->rank, l->tag, message(l), l->bytes };
         ops->send(&m);
@@ -275,6 +347,6 @@ bn_status bn_channels_deliver(bn_domain *d, bn_channel *channels, size_t count)
         ops->wait();
     for (size_t i = 0; i < count; i++)
         if (!channels[i].source->device && channels[i].bytes > 0)
-            BN_TRY(move(&channels[i], false, &channels[i].unpacked, NULL));
+            BN_TRY(write_all(&channels[i]));
     return BN_OK;
 }

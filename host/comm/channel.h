@@ -3,7 +3,7 @@
  * context events keep the order; else the sender's thread tells the receiver's when the message is there
  * (device_thread.h), and between ranks the caller waits. A message may also
  * be copied from a field to another box's field, in rectangles, which spares both devices a kernel that packs and one
- * that unpacks. */
+ * that unpacks. A long message goes in parts: one is written while the next one is read. */
 #ifndef BN_HOST_CHANNEL_H
 #define BN_HOST_CHANNEL_H
 
@@ -15,6 +15,8 @@ typedef struct bn_channel_piece {
     bn_rect source, target; /* buffers: NULL on other ranks */
     size_t at, region[3];
 } bn_channel_piece;
+
+enum { BN_CHANNEL_PARTS = 8 };
 
 typedef struct bn_channel {
     size_t from, to;               /* numbers of the boxes, each in its own domain */
@@ -31,7 +33,9 @@ typedef struct bn_channel {
     /* Events of the last message; NULL before the first. `packed` and `read` are of the sender's device, `written` and
      * `unpacked` of the receiver's. The next one is read after `packed`, written after `unpacked`. */
     cl_event packed, read, written, unpacked;
-    _Atomic unsigned long sent, taken; /* messages that are in host memory; that are not needed there any more */
+    cl_event read_part[BN_CHANNEL_PARTS]; /* of its parts but the last one, whose event is `read` */
+    _Atomic unsigned long sent;           /* parts that are in host memory, BN_CHANNEL_PARTS for a whole message */
+    _Atomic unsigned long taken;          /* messages that are not needed there any more */
 } bn_channel;
 
 /* Memory of the host for messages of so many bytes; not while one is under way. */
