@@ -196,8 +196,10 @@ static void prepare_bpm(bn_bench_job *j, unsigned times, bool gpu, const bn_devi
     if (limits)
         in_record = fmax(in_record, steps_of_record(c, j->per_step, j->twice, limits));
     SET("grid.cells=%u", j->n * times);
-    if (c->dims == 2)
+    if (c->dims == 2) { /* spacings stay as they are, and with them how far values are carried along lines */
         SET("grid.cells_x=%u", j->n);
+        SET("grid.width=%g", 200e-6 * times);
+    }
     if (c->beams)
         SET("batch.count=%u", c->beams);
     SET("march.length=%.17g", in_record * records * (c->dims == 2 ? 0.1e-6 : width / side / pi));
