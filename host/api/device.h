@@ -19,6 +19,9 @@ typedef struct bn_define {
     } u;
 } bn_define;
 
+/* Of the same name and platform: they share work out alike. */
+bool bn_devices_alike(const bn_device_info *, const bn_device_info *);
+
 double bn_seconds_now(void); /* of the monotonic clock */
 
 /* For a process that opens one device for a moment, before it lists any: drivers that listen to an environment variable

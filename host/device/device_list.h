@@ -16,9 +16,6 @@ typedef struct bn_device_list {
     } * entry;
 } bn_device_list;
 
-/* device_select.c: of the same name and platform. */
-bool bn_devices_alike(const bn_device_info *, const bn_device_info *);
-
 /* Finds the devices once per context. */
 BN_CHECKED bn_status bn_device_list_get(bn_context *, const bn_device_list **lent);
 

@@ -6,11 +6,14 @@
 
 #include "binnacle/case.h"
 #include "binnacle/device.h"
-#include "sim/plan.h"
+#include "api/device.h"
+#include "sim/scaling.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { BN_CHECK_DEVICES = 64 };
 
 typedef struct needs {
     uint64_t device, largest, host, output; /* [B]; 0 where it can't be addressed */
@@ -90,6 +93,40 @@ static void print_device(const bn_device_info *d, const needs *n, bool ok, size_
     printf("\n");
 }
 
+/* Of the devices that are listed, from number i on: whether several are like it, it being the first of them, and how
+ * many of those make a step shorter. */
+typedef struct several {
+    size_t alike[BN_CHECK_DEVICES], count, taken;
+    double times_one;
+} several;
+
+static bool several_like(const bn_plan *p, const bn_device_info *all, const size_t *indices, size_t count, size_t i,
+                         several *out)
+{
+    *out = (several){ 0 };
+    for (size_t k = 0; k < count; k++)
+        if (bn_devices_alike(&all[indices[k]], &all[indices[i]])) {
+            if (k < i)
+                return false;
+            out->alike[out->count++] = indices[k];
+        }
+    out->taken = bn_scaling_devices(p, &all[indices[i]], out->count);
+    out->times_one = 1 / bn_scaling_time(p, &all[indices[i]], out->taken);
+    return out->count > 1 && !isnan(out->times_one);
+}
+
+static void print_several(const bn_plan *p, const several *s)
+{
+    printf("devices");
+    for (size_t k = 0; k < s->count; k++)
+        printf("%s%zu", k ? "," : " ", s->alike[k]);
+    if (s->taken > 1)
+        printf("  %zu of them make a step %.3g times as fast as one, by the model of docs/scaling.md%s\n", s->taken,
+               s->times_one, p->cut.scaling.unsure ? ", unless the direct solver suits: it works on one" : "");
+    else
+        printf("  one alone is as fast, by the model of docs/scaling.md\n");
+}
+
 static void print_time(const bn_cli *cli, const bn_check_time *time)
 {
     if (time)
@@ -134,27 +171,37 @@ static json_t *results_json(const bn_plan *p)
     return list;
 }
 
+static json_t *several_json(const several *s)
+{
+    json_t *alike = json_array();
+    for (size_t k = 0; k < s->count; k++)
+        json_array_append_new(alike, json_integer((json_int_t)s->alike[k]));
+    return json_pack("{s:o, s:I, s:o}", "devices", alike, "taken", (json_int_t)s->taken, "times_one",
+                     bn_json_real(s->times_one));
+}
+
 static bn_status print_json(const bn_cli *cli, const bn_plan *p, const bn_case *c, const needs *n, json_t *devices,
-                            bool on_host, const bn_check_time *time)
+                            json_t *scaling, bool on_host, const bn_check_time *time)
 {
     json_t *points = json_array(), *spacing = json_array();
     for (int k = 0; k < p->grid.dims; k++) {
         json_array_append_new(points, json_integer((json_int_t)p->grid.n[k]));
         json_array_append_new(spacing, bn_json_real(p->grid.h[k]));
     }
-    return bn_json_print(cli,
-                         json_pack("{s:o, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I, s:o}",
-                                   "case", bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
-                                   p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing", spacing,
-                                   "cells_looked_at", (int)!p->estimate.counted, "notes", notes_json(p), "steps",
-                                   bn_json_real(n->steps), "time", time ? bn_check_time_json(time) : json_null(),
-                                   "devices", devices, "device_bytes", (json_int_t)n->device, "largest_buffer",
-                                   (json_int_t)n->largest, "host_bytes", (json_int_t)n->host, "fits_host", (int)on_host,
-                                   "output_bytes", (json_int_t)n->output, "results", results_json(p)));
+    return bn_json_print(
+        cli, json_pack("{s:o, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I, s:o}", "case",
+                       bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
+                       p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing", spacing,
+                       "cells_looked_at", (int)!p->estimate.counted, "notes", notes_json(p), "steps",
+                       bn_json_real(n->steps), "time", time ? bn_check_time_json(time) : json_null(), "devices",
+                       devices, "scaling", scaling, "device_bytes", (json_int_t)n->device, "largest_buffer",
+                       (json_int_t)n->largest, "host_bytes", (json_int_t)n->host, "fits_host", (int)on_host,
+                       "output_bytes", (json_int_t)n->output, "results", results_json(p)));
 }
 
 /* The devices asked for, or all; none is no failure. */
-static bn_status find_devices(const bn_cli *cli, const bn_device_info **all, size_t indices[64], size_t *count)
+static bn_status find_devices(const bn_cli *cli, const bn_device_info **all, size_t indices[BN_CHECK_DEVICES],
+                              size_t *count)
 {
     size_t found = 0;
     *count = 0;
@@ -162,19 +209,20 @@ static bn_status find_devices(const bn_cli *cli, const bn_device_info **all, siz
         bn_error_clear(cli->ctx);
         return BN_OK;
     }
-    return bn_device_select(cli->ctx, cli->options->run.device ? cli->options->run.device : "all", indices, 64, count,
-                            NULL);
+    return bn_device_select(cli->ctx, cli->options->run.device ? cli->options->run.device : "all", indices,
+                            BN_CHECK_DEVICES, count, NULL);
 }
 
 static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)
 {
     const bn_device_info *all = NULL;
-    size_t indices[64], count = 0;
+    size_t indices[BN_CHECK_DEVICES], count = 0;
+    several group;
     BN_TRY(find_devices(cli, &all, indices, &count));
     const needs n = needs_of(p, c);
     bool on_host = fits(cli->ctx, p, NULL), anywhere = on_host, json = cli->options->run.json, measures = false;
     bn_check_time time;
-    json_t *devices = json_array();
+    json_t *devices = json_array(), *scaling = json_array();
     if (!json)
         print_grid(p, c, &n);
     for (size_t i = 0; i < count; i++) {
@@ -194,17 +242,25 @@ static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)
         if (double_missing)
             printf("          it has no fp64: use --set case.precision=single there\n");
     }
+    for (size_t i = 0; i < count; i++)
+        if (several_like(p, all, indices, count, i, &group)) {
+            json_array_append_new(scaling, several_json(&group));
+            if (!json)
+                print_several(p, &group);
+        }
     if (measures) {
         const bn_status st = bn_check_measure(cli, p, c, &time);
         if (st != BN_OK) {
             json_decref(devices);
+            json_decref(scaling);
             return st;
         }
     }
     if (json) {
-        BN_TRY(print_json(cli, p, c, &n, devices, on_host, measures ? &time : NULL));
+        BN_TRY(print_json(cli, p, c, &n, devices, scaling, on_host, measures ? &time : NULL));
     } else {
         json_decref(devices);
+        json_decref(scaling);
         print_time(cli, measures ? &time : NULL);
         if (count == 0)
             printf("device: no OpenCL device was found (binnacle devices --check says why)\n");

@@ -47,7 +47,7 @@ static const option_row rows[] = {
     { "device", 'd', TEXT, "SEL", AT(run.device),
       ON_MODEL | BN_CMD_TUNE | BN_CMD_SELFTEST | BN_CMD_BENCH | BN_CMD_SWEEP, false,
       "auto, an index, P:D, gpu, cpu, part of a name, all, or a list 0,2 (else $BINNACLE_DEVICE); run: several work "
-      "together" },
+      "together, of gpu so many as shorten a step" },
     { "out", 'o', TEXT, "DIR", AT(run.out),
       BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH | BN_CMD_CASES | BN_CMD_NEW | BN_CMD_COMPARE |
           BN_CMD_SWEEP | BN_CMD_MATERIALS,

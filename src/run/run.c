@@ -8,6 +8,7 @@
 #include "output/trace.h"
 #include "run/report.h"
 #include "sim/checkpoint.h"
+#include "sim/scaling.h"
 #include "run/selftest.h"
 
 #include <stdio.h>
@@ -80,12 +81,15 @@ static bn_status open_device(run *r)
     bn_context *ctx = r->ctx;
     bn_summary *s = &r->summary;
     size_t indices[BN_DEVICES_MOST], chosen;
+    char selector[BN_SCALING_SELECTOR];
     if (r->desc->library) {
         r->device = r->desc->library->sim.device;
         s->selected_because = "opened by the caller";
     } else {
         BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
-        BN_TRY(bn_device_open(ctx, r->desc->device, r->desc->profile, &r->device));
+        if (!r->desc->weights) /* they are for all that were asked for */
+            BN_TRY(bn_scaling_select(ctx, r->config, r->desc->device, selector, &s->selected_because));
+        BN_TRY(bn_device_open(ctx, r->desc->weights ? r->desc->device : selector, r->desc->profile, &r->device));
     }
     if (r->desc->weights)
         BN_TRY(weigh(r, r->desc->weights));
@@ -141,9 +145,8 @@ static bn_status agree_on_folder(run *r, bn_status found)
 static bn_status before_setup(void *user, const bn_plan *plan)
 {
     run *r = user;
-    BN_TRY(agree_on_folder(r, r->out && bn_context_rank(r->ctx) == 0
-                                  ? bn_output_dir_admit(r->ctx, r->out, folder_use(r))
-                                  : BN_OK));
+    BN_TRY(agree_on_folder(
+        r, r->out && bn_context_rank(r->ctx) == 0 ? bn_output_dir_admit(r->ctx, r->out, folder_use(r)) : BN_OK));
     return r->device ? test_device(r, plan) : BN_OK;
 }
 

@@ -25,6 +25,22 @@ void bn_plan_ghost_cells(bn_plan *, int cells);
 void bn_plan_align(bn_plan *, int cells);
 void bn_plan_whole_rows(bn_plan *); /* no cuts along x (bn_domain_desc.whole_rows) */
 void bn_plan_one_box(bn_plan *);    /* no cuts at all: several devices leave the work to the first */
+/* What a step costs on several devices, measured on H200s in single precision (docs/scaling.md). A step is whatever
+ * repeats: a time step, an iteration, a batch. */
+typedef struct bn_plan_scaling {
+    double rate;      /* points, cells or photons a second on one device; 0: not known */
+    double points;    /* in a step; 0: those of the grid */
+    int along;        /* axis that boxes follow each other on */
+    double exchanges; /* launches in a step that wait for a halo */
+    double bytes;     /* of a halo, for each cell of the cut */
+    double face;      /* time that a halo takes even where all of its way is hidden [s] */
+    double wait;      /* time in a step that several devices wait for sums, however many they are [s] */
+    double overlap;   /* layers of a neighbour's that are computed beside one's own in a step */
+    bool one_way;     /* launches look one way: a box between two others waits for one halo */
+    bool unshared;    /* one device does all the work */
+    bool unsure;      /* cells that were not looked at decide whether it does */
+} bn_plan_scaling;
+void bn_plan_scales(bn_plan *, const bn_plan_scaling *);
 /* The grid lies on a map, x to the east and y to the north, in coordinates of that EPSG code (0: not known): TIFFs get
  * the tags of GeoTIFF. */
 void bn_plan_map(bn_plan *, int epsg);

@@ -38,6 +38,7 @@ void bn_plan_align(bn_plan *p, int cells) { p->cut.align = cells; }
 
 void bn_plan_whole_rows(bn_plan *p) { p->cut.whole_rows = true; }
 void bn_plan_one_box(bn_plan *p) { p->cut.one_box = true; }
+void bn_plan_scales(bn_plan *p, const bn_plan_scaling *scaling) { p->cut.scaling = *scaling; }
 
 bn_status bn_plan_field(bn_plan *p, bn_field **out, const bn_field_desc *desc)
 {
@@ -154,7 +155,7 @@ void bn_plan_wants_convergence(bn_plan *p, double tolerance, const char *advice)
 
 bool bn_plan_only_counts(bn_plan *p, double cells)
 {
-    p->estimate.counted = p->estimate.counted || (p->estimate.wanted && cells > BN_PLAN_LOOKED);
+    p->estimate.counted = p->estimate.counted || cells > p->estimate.look;
     return p->estimate.counted;
 }
 
@@ -180,7 +181,7 @@ static void take_expected(bn_plan *p, const bn_case *c)
     }
 }
 
-static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bool count,
+static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, double look,
                         bn_plan **out)
 {
     *out = NULL;
@@ -192,7 +193,7 @@ static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info 
     p->precision = bn_case_double(c) ? BN_DOUBLE : BN_SINGLE;
     p->cut.halo = 1;
     p->device = device;
-    p->estimate.wanted = count;
+    p->estimate.look = look;
     bn_status st = p->solver->plan(c, state, p);
     if (st == BN_OK)
         take_expected(p, c);
@@ -209,12 +210,17 @@ static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info 
 
 bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bn_plan **out)
 {
-    return create(ctx, c, device, state, false, out);
+    return create(ctx, c, device, state, HUGE_VAL, out);
 }
 
 bn_status bn_plan_count(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bn_plan **out)
 {
-    return create(ctx, c, device, state, true, out);
+    return create(ctx, c, device, state, BN_PLAN_LOOKED, out);
+}
+
+bn_status bn_plan_outline(bn_context *ctx, const bn_case *c, void *state, bn_plan **out)
+{
+    return create(ctx, c, NULL, state, 0, out);
 }
 
 void bn_plan_destroy(bn_plan **plan)

@@ -49,9 +49,10 @@ struct bn_plan {
     struct {
         int halo, ghost_cells, align;
         bool whole_rows, one_box;
+        bn_plan_scaling scaling;
     } cut;
     struct {
-        bool wanted;  /* the plan only estimates memory */
+        double look;  /* most cells that plan() may look at */
         bool counted; /* plan() left the cells out, since they are too many */
     } estimate;
     struct {
@@ -93,6 +94,8 @@ BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_devi
  * looked at or allocated cell by cell, which is enough for the calls below, not to run it. */
 BN_CHECKED bn_status bn_plan_count(bn_context *, const bn_case *, const bn_device_info *device, void *state,
                                    bn_plan **out);
+/* The same without a look at any cell: a moment, however many there are. */
+BN_CHECKED bn_status bn_plan_outline(bn_context *, const bn_case *, void *state, bn_plan **out);
 void bn_plan_destroy(bn_plan **);
 
 /* Whether a step is the last one that the solver is known to make. */

@@ -51,6 +51,13 @@ looked=$(bytes "$d/maxwell/stack-600nm.toml" --set 'grid.cells=[256,256,400]')
 counted=$(bytes "$d/maxwell/stack-600nm.toml" --set 'grid.cells=[512,512,800]')
 ok "maxwell: $counted bytes counted, $looked looked at" test $((counted / looked)) = 7 -a $((counted / 75)) -gt $((looked / 10))
 
+# --- several devices: by the model, large grids gain, small ones do not
+several() { expect 0 "devices 0,1 .*$1" "on two devices: $2" env BINNACLE_PARTITION=2 "$b" check "$d/$3.toml" --device 0,1 --set "$4"; }
+several '2 of them make a step (1.[5-9][0-9]*|2) times as fast as one' '128 million cells' maxwell/stack-600nm 'grid.cells=[512,512,512]'
+several 'one alone is as fast' 'a direct solver' flow/cavity-re1000 'grid.nodes=[257,257]'
+BINNACLE_PARTITION=2 "$b" check "$d/maxwell/stack-600nm.toml" --device 0,1 --set 'grid.cells=[512,512,512]' --json >"$work/several.json"
+ok '... and in JSON' grep -q '"taken": 2' "$work/several.json"
+
 # --- time: not without --measure, and then from steps that were run
 case=$d/flow/selftest.toml
 expect 0 'not known before steps have run: binnacle check --measure' 'check runs nothing' "$b" check "$case"

@@ -140,6 +140,7 @@ static bn_status plan_fields(bn_plan *p, bpm *s)
     BN_TRY(bpm_plan_psi(p, s));
     if (s->c.solver == BPM_FFT)
         return bpm_plan_fft_fields(p, s);
+    bn_plan_scales(p, &(bn_plan_scaling){ .rate = 45e9, .along = 1 }); /* beams know nothing of each other */
     bn_plan_whole_rows(p);
     BN_TRY(bn_plan_field(p, &s->axis[0].r_field, &(bn_field_desc){ "r", "", BN_T_REAL2, 1, 0 }));
     BN_TRY(

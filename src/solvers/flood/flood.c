@@ -551,6 +551,13 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
                                        .periodic = { s->grid.periodic[0], s->grid.periodic[1], false },
                                        .kind = s->grid.edges == 6 ? BN_HEXAGONAL : BN_CARTESIAN }));
     BN_TRY(bn_plan_halo(p, s->scheme.order));
+    const double rates[2][2] = { { 62e9, 25e9 }, { 52.6e9, 17.4e9 } }; /* squares and hexagons, by order */
+    bn_plan_scales(p, &(bn_plan_scaling){ .rate = rates[s->grid.edges == 6][s->scheme.order == 2],
+                                          .along = 1,
+                                          .exchanges = 1,
+                                          .bytes = 12 * s->scheme.order,
+                                          .face = 42e-6,
+                                          .wait = 26e-6 });
     if (s->scheme.order == 1)
         BN_TRY(bn_plan_skip_kernel(p, "flood_predict"));
     BN_TRY(plan_fields(s, p));

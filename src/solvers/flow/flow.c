@@ -527,6 +527,29 @@ static bn_status plan_spacings(const bn_case *c, flow *s, bn_plan *p)
     return BN_OK;
 }
 
+/* The direct solver works on one device. Multigrid exchanges halos on each grid that is not agglomerated, and waits for
+ * sums and for the grids that are; an iteration of conjugate gradients exchanges once, and waits for its sums. */
+static void plan_scaling(const bn_case *c, const flow *s, bn_plan *p)
+{
+    static const double agglomerated = 1024 * 1024;
+    const double points = (double)s->config.nx * s->config.ny;
+    const bn_plan_scaling gradients = {
+        .rate = 85e9, .along = 1, .exchanges = 1, .bytes = 4, .face = 29e-6, .wait = 40e-6
+    };
+    bn_plan_scaling scaling = gradients;
+    for (int i = 0; i < FLOW_SYSTEMS; i++) {
+        scaling.unshared = scaling.unshared || (s->systems.bits[i] && s->systems.desc[i].method == BN_LINEAR_SPECTRAL);
+        if (s->systems.bits[i] && s->systems.desc[i].method == BN_LINEAR_MULTIGRID) {
+            scaling.rate = 4.65e9;
+            scaling.exchanges = 50.0 / 3 * fmax(1, ceil(log2(points / agglomerated) / 2));
+            scaling.wait = 750e-6;
+        }
+    }
+    scaling.unsure = bn_plan_only_counts(p, points) && (bn_case_choice(c, "solver.poisson") == FLOW_AUTO ||
+                                                        bn_case_choice(c, "solver.diffusion") == FLOW_AUTO);
+    bn_plan_scales(p, &scaling);
+}
+
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
     flow *s = state;
@@ -588,6 +611,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(plan_defines(s, p));
     if (!bn_plan_only_counts(p, (double)s->config.nx * s->config.ny))
         BN_TRY(plan_needs(s, p));
+    plan_scaling(c, s, p);
     BN_TRY(flow_plan_results(s, p));
     BN_TRY(plan_series(s, p));
     BN_TRY(plan_pictures(s, p));

@@ -287,6 +287,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     maxwell_write_caption(s);
     BN_TRY(plan_fields(s, p));
     BN_TRY(plan_kernels(s, p));
+    bn_plan_scales(p, &(bn_plan_scaling){
+                          .rate = 24.7e9, .along = 2, .exchanges = 2, .bytes = 24, .face = 60e-6, .one_way = true });
     BN_TRY(maxwell_plan_results(p, s));
     BN_TRY(bn_plan_series(p, "wavelength", "m"));
     BN_TRY(bn_plan_series(p, "E_max", "V m-1"));

@@ -431,8 +431,9 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bn_plan_series(p, "photons", ""));
     if (xray_against_curve(s))
         BN_TRY(bn_plan_series(p, "mqf", ""));
-    bn_plan_steps(
-        p, ceil((double)s->config.photons / ((double)s->config.rounds * s->config.cells[0] * s->config.cells[1])));
+    const double batch = (double)s->config.rounds * s->config.cells[0] * s->config.cells[1];
+    bn_plan_scales(p, &(bn_plan_scaling){ .rate = 28.6e9, .points = batch, .wait = 70e-6 });
+    bn_plan_steps(p, ceil((double)s->config.photons / batch));
     return BN_OK;
 }
 

@@ -1,0 +1,102 @@
+/* scaling.c: the model of docs/scaling.md. A step takes: what a device computes over its rate, its own points and the
+ * layers of its neighbours'; for each halo a time that packing, unpacking and the slab at the cut cost, even though the
+ * transfer is hidden; a wait for sums; and what of the transfers the computing can't hide. */
+#include "sim/scaling.h"
+
+#include "api/device.h"
+#include "api/ranks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pinned_bandwidth = 55e9; /* between an H200 and pinned memory of its host [B/s] */
+static const double latency = 14e-6;         /* of a transfer that is waited for [s] */
+static const double measured_copy = 4.18e12; /* copy bandwidth of the H200s that the solvers' numbers are of [B/s] */
+static const double worth = 0.05;            /* share of a step that further devices must save */
+
+static double seconds_of_step(const bn_plan *p, const bn_device_info *info, double devices)
+{
+    const bn_plan_scaling *s = &p->cut.scaling;
+    const uint32_t *n = p->grid.n;
+    const double grid = (double)n[0] * n[1] * n[2], layer = grid / n[s->along];
+    const double reals = p->precision == BN_DOUBLE ? 2 : 1;
+    const double speed = info->bandwidth > 0 ? info->bandwidth / measured_copy : 1;
+    const double rate = s->rate * speed / reals;
+    const double halos = devices < 2 ? 0 : devices < 3 || s->one_way ? 1 : 2; /* of a box between others */
+    const double computing = ((s->points > 0 ? s->points : grid) / devices + halos * s->overlap * layer) / rate;
+    const double moving = 2 * (layer * s->bytes * reals / pinned_bandwidth + latency);
+    return computing + (devices > 1 ? s->wait : 0) + s->exchanges * halos * s->face +
+           fmax(0, s->exchanges * halos * moving - computing);
+}
+
+double bn_scaling_time(const bn_plan *p, const bn_device_info *info, size_t devices)
+{
+    const bool cut = !p->cut.one_box && !p->cut.scaling.unshared && devices <= p->grid.n[p->cut.scaling.along];
+    if (!(p->cut.scaling.rate > 0) && !p->cut.one_box)
+        return (double)NAN;
+    return cut ? seconds_of_step(p, info, (double)devices) / seconds_of_step(p, info, 1) : 1;
+}
+
+size_t bn_scaling_devices(const bn_plan *p, const bn_device_info *info, size_t most)
+{
+    const size_t needed = bn_plan_devices(p, info);
+    double shortest = HUGE_VAL;
+    size_t count = needed < 1 ? 1 : needed < most ? needed : most;
+    if (isnan(bn_scaling_time(p, info, 1)))
+        return most;
+    for (size_t n = count; n <= most; n++)
+        shortest = fmin(shortest, bn_scaling_time(p, info, n));
+    while (bn_scaling_time(p, info, count) > (1 + worth) * shortest)
+        count++;
+    return count;
+}
+
+/* Of a plan that has not looked at cells, unless what they are decides. */
+static bn_status devices_of_case(bn_context *ctx, const bn_case *c, const bn_device_info *info, size_t most,
+                                 size_t *count)
+{
+    const size_t bytes = bn_solver_find(bn_case_solver(c))->state_size;
+    bn_plan *plan = NULL;
+    void *state = calloc(1, bytes);
+    bn_status st = BN_OK;
+    if (!state)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the state of solver %s", bn_case_solver(c));
+    BN_GO(bn_plan_outline(ctx, c, state, &plan));
+    *count = bn_scaling_devices(plan, info, most);
+    if (*count > 1 && plan->cut.scaling.unsure) {
+        bn_plan_destroy(&plan);
+        memset(state, 0, bytes);
+        BN_GO(bn_plan_count(ctx, c, NULL, state, &plan));
+        *count = bn_scaling_devices(plan, info, most);
+    }
+out:
+    bn_plan_destroy(&plan);
+    free(state);
+    return st;
+}
+
+bn_status bn_scaling_select(bn_context *ctx, const bn_case *c, const char *selector, char out[BN_SCALING_SELECTOR],
+                            const char **reason)
+{
+    const bn_device_info *all;
+    size_t indices[64], present, listed, count = 1;
+    const char *wish = selector && selector[0] ? selector : getenv("BINNACLE_DEVICE");
+    snprintf(out, BN_SCALING_SELECTOR, "%s", selector ? selector : "");
+    if (selector && strlen(selector) >= BN_SCALING_SELECTOR)
+        return bn_fail(ctx, BN_USAGE, "--device has more than %d characters", BN_SCALING_SELECTOR - 1);
+    if (!wish || strcmp(wish, "gpu") != 0 || bn_context_ranks(ctx) > 1)
+        return BN_OK;
+    BN_TRY(bn_devices(ctx, &all, &listed));
+    BN_TRY(bn_device_select(ctx, wish, indices, sizeof indices / sizeof *indices, &present, NULL));
+    if (present < 2)
+        return BN_OK;
+    BN_TRY(devices_of_case(ctx, c, &all[indices[0]], present, &count));
+    size_t at = 0;
+    for (size_t i = 0; i < count && at < BN_SCALING_SELECTOR; i++)
+        at += (size_t)snprintf(out + at, BN_SCALING_SELECTOR - at, "%s%zu", i ? "," : "", indices[i]);
+    if (count < present && reason)
+        *reason = "so many of the GPUs as shorten a step (docs/scaling.md)";
+    return BN_OK;
+}

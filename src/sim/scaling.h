@@ -1,0 +1,21 @@
+/* scaling.h: how many devices of one machine make a step shorter, by the model of docs/scaling.md. */
+#ifndef BN_SCALING_H
+#define BN_SCALING_H
+
+#include "sim/plan.h"
+
+enum { BN_SCALING_SELECTOR = 512 };
+
+/* The time of a step on so many devices like this one over the time on one, at least 1 / devices; NaN where the solver
+ * has not said what its steps cost. */
+double bn_scaling_time(const bn_plan *, const bn_device_info *, size_t devices);
+/* The fewest of `most` devices like this one on which a step takes the shortest time within some per cent, but so many
+ * as the case needs for its memory; `most` where nothing is known. */
+size_t bn_scaling_devices(const bn_plan *, const bn_device_info *, size_t most);
+
+/* What to open where the user says `selector`: of "gpu" so many devices as make a step of the case shorter, of all else
+ * what it says. `reason` (may be NULL): why, where that is fewer than `selector` names; else it stays. */
+BN_CHECKED bn_status bn_scaling_select(bn_context *, const bn_case *, const char *selector,
+                                       char out[BN_SCALING_SELECTOR], const char **reason);
+
+#endif

@@ -1,0 +1,143 @@
+/* test_scaling.c: the model of docs/scaling.md against what several H200s reached, and what follows from it.
+ *   build/tests/unit/test_scaling table      the model's prediction for two, four and eight devices
+ */
+#include "bench/bench_cases.c"
+#include "sim/scaling.h"
+
+#include "support_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Times one device, by `binnacle bench --suite scaling` (docs/scaling.md has date and driver). */
+static const struct {
+    const char *solver;
+    unsigned devices;
+    bool weak;
+    double measured;
+} points[] = {
+    { "maxwell", 2, true, 1.96 },  { "maxwell", 2, false, 1.93 }, { "maxwell", 4, true, 3.93 },
+    { "maxwell", 4, false, 3.71 }, { "xray", 2, true, 1.92 },     { "xray", 2, false, 1.90 },
+    { "xray", 4, true, 3.85 },     { "xray", 4, false, 3.57 },    { "flood", 2, true, 1.88 },
+    { "flood", 2, false, 1.74 },   { "flood", 4, true, 3.58 },    { "flood", 4, false, 2.80 },
+    { "flow", 2, true, 1.67 },     { "flow", 2, false, 1.42 },    { "flow", 4, true, 3.04 },
+    { "flow", 4, false, 1.68 },    { "bpm", 2, false, 2.00 },
+};
+
+static const bn_device_info h200 = {
+    .name = "H200", .bytes = 140000000000, .largest_buffer = 140000000000, .bandwidth = 4.18e12
+};
+
+/* NULL: there is no such case. */
+static bn_plan *plan_of(const char *text, const char *const *sets, size_t count, bool looks, void **state)
+{
+    bn_case *config;
+    bn_plan *plan = NULL;
+    *state = NULL;
+    if (bn_case_parse(ctx, "scaling", text, sets, count, &config) == BN_OK) {
+        *state = calloc(1, bn_solver_find(bn_case_solver(config))->state_size);
+        if ((looks ? bn_plan_count(ctx, config, NULL, *state, &plan) : bn_plan_outline(ctx, config, *state, &plan)) !=
+            BN_OK)
+            plan = NULL;
+    }
+    bn_case_destroy(&config);
+    bn_error_clear(ctx);
+    return plan;
+}
+
+static double times_one(const bn_bench_case *c, unsigned devices, bool weak)
+{
+    bn_bench_job job;
+    const char *sets[BN_BENCH_SETS + 8];
+    size_t count = 0;
+    void *state;
+    bn_bench_prepare_on(c, c->sizes[1][0], false, true, NULL, weak ? devices : 1, &job);
+    for (size_t i = 0; i < job.set_count; i++)
+        sets[count++] = job.sets[i];
+    for (size_t i = 0; c->sets[i]; i++)
+        sets[count++] = c->sets[i];
+    bn_plan *plan = plan_of(c->text, sets, count, false, &state);
+    const double time = plan ? bn_scaling_time(plan, &h200, devices) : (double)NAN;
+    bn_plan_destroy(&plan);
+    free(state);
+    return 1 / time;
+}
+
+/* Of cases that exist: so many times the cells may be more than a grid can have. */
+static void print_table(void)
+{
+    printf("%-8s %-7s %6s %6s %6s\n", "solver", "scaling", "2", "4", "8");
+    for (const bn_bench_case *c = bn_bench_scaled; c->solver; c++)
+        for (int weak = 1; weak >= 0; weak--)
+            printf("%-8s %-7s %6.2f %6.2f %6.2f\n", c->solver, weak ? "weak" : "strong", times_one(c, 2, weak),
+                   times_one(c, 4, weak), times_one(c, 8, weak));
+}
+
+LOOP_TEST(meets_what_was_measured, sizeof points / sizeof *points)
+{
+    const bn_bench_case *c = bn_bench_scaled;
+    while (strcmp(c->solver, points[_i].solver) != 0)
+        c++;
+    const double measured = points[_i].measured;
+    near(times_one(c, points[_i].devices, points[_i].weak), measured, 0.1 * measured,
+         "a tenth of what several H200s reached, times one");
+}
+
+#define STREAM(MORE) "[case]\nsolver='flow'\n[grid]\nsize=[1,1]\n[fluid]\nviscosity=1e-5\n[stop]\nsteps=1\n" MORE
+static const char flow[] = STREAM("");
+static const char by_multigrid[] = STREAM("[solver]\npoisson='multigrid'\ndiffusion='cg'\n");
+static const char bpm[] = "[case]\nsolver='bpm'\n[grid]\ncells=500\nwidth=1e-5\n[launch]\nkind='gaussian'\nwaist=1e-6\n"
+                          "[march]\nlength=1e-5\ndz=1e-6\n";
+
+/* How many of eight make a step shorter, on a device that copies so many times as fast as an H200. */
+static size_t of_eight(const char *text, const char *set, bool looks, double speed)
+{
+    bn_device_info info = h200;
+    void *state;
+    info.bandwidth *= speed;
+    bn_plan *plan = plan_of(text, &set, 1, looks, &state);
+    const size_t count = bn_scaling_devices(plan, &info, 8);
+    bn_plan_destroy(&plan);
+    free(state);
+    return count;
+}
+
+TEST(takes_what_shortens_a_step)
+{
+    ck_assert_uint_eq(of_eight(by_multigrid, "grid.nodes=[1025,1025]", false, 1), 1);
+    ck_assert_uint_gt(of_eight(by_multigrid, "grid.nodes=[12289,12289]", false, 1), 2);
+    ck_assert_uint_gt(of_eight(by_multigrid, "grid.nodes=[4097,4097]", false, 0.1),
+                      of_eight(by_multigrid, "grid.nodes=[4097,4097]", false, 1));
+    /* The direct solver works on one, however long it takes: which only a look at the cells tells. */
+    ck_assert_uint_gt(of_eight(flow, "grid.nodes=[4097,4097]", false, 0.01), 1);
+    ck_assert_uint_eq(of_eight(flow, "grid.nodes=[4097,4097]", true, 0.01), 1);
+    /* A beam can't be shared out, five can among five. */
+    ck_assert_uint_eq(of_eight(bpm, "march.dz=1e-6", false, 1), 1);
+    ck_assert_uint_eq(of_eight(bpm, "batch.count=5", false, 1), 5);
+    /* What does not fit on fewer takes more of them. */
+    ck_assert_uint_eq(of_eight(by_multigrid, "grid.nodes=[1025,1025]", false, 1), 1);
+    bn_device_info small = h200;
+    void *state;
+    const char *const nodes = "grid.nodes=[1025,1025]";
+    bn_plan *plan = plan_of(by_multigrid, &nodes, 1, false, &state);
+    small.bytes = bn_plan_device_bytes(plan, &small.largest_buffer) * 3 / 4;
+    ck_assert_uint_ge(bn_plan_devices(plan, &small), 2);
+    ck_assert_uint_eq(bn_scaling_devices(plan, &small, 8), bn_plan_devices(plan, &small));
+    /* Nothing is known of a solver that says nothing. */
+    plan->cut.scaling.rate = 0;
+    ck_assert_uint_eq(bn_scaling_devices(plan, &h200, 8), 8);
+    bn_plan_destroy(&plan);
+    free(state);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || strcmp(argv[1], "table") != 0)
+        return bn_test_main("scaling", open_context, close_context);
+    if (bn_context_create(NULL, &ctx) != BN_OK)
+        return 1;
+    print_table();
+    close_context();
+    return 0;
+}
