@@ -24,7 +24,7 @@ typedef struct bn_quirk {
 static void platform_cache(bn_quirks *q) { q->cache = BN_CACHE_PLATFORM; }
 static void one_thread(bn_quirks *q) { q->single_threaded = true; }
 static void gpu_kernels(bn_quirks *q) { q->runs_gpu_kernels = true; }
-static void loads_alone(bn_quirks *q) { q->loads_alone = true; }
+static void runs_alone(bn_quirks *q) { q->runs_alone = true; }
 static void parallel_builds(bn_quirks *q) { q->parallel_builds = true; }
 static void registers(bn_quirks *q) { q->register_option = true; }
 static void sub_groups_of_16(bn_quirks *q) { q->sub_group = 16; }
@@ -53,6 +53,8 @@ static bool is_llvmpipe(const bn_quirk_facts *f) { return strncmp(f->name, "llvm
 
 static bool is_4_or_newer(const bn_quirk_facts *f) { return strtol(f->driver, NULL, 10) >= 4; }
 
+static bool is_older_than_6(const bn_quirk_facts *f) { return strtol(f->driver, NULL, 10) < 6; }
+
 static bool is_of_2022(const bn_quirk_facts *f) { return strtol(f->driver, NULL, 10) == 22; }
 
 static bool is_cpu(const bn_quirk_facts *f) { return f->cpu; }
@@ -75,11 +77,10 @@ static const bn_quirk rows[] = {
       "its other way to make a work-group of work-items, which it takes by itself for some kernels, crashes or leaves "
       "a loop without an end",
       "seen in 6.0 on a processor without AVX-512: cg_step", "2026-11" },
-    { "Portable Computing Language", NULL, NULL, loads_alone,
-      "two devices that load a kernel at the same time both enter it in a list, and end the process when the second "
-      "one "
-      "is done with it (pocl_release_dlhandle_cache)",
-      "seen in 3.1, in 1 to 6 of 100 runs on four parts of a CPU; reported for 5.0", "2026-11" },
+    { "Portable Computing Language", NULL, is_older_than_6, runs_alone,
+      "it has a kernel several times, by the size of the grid and for launches that begin at zero, and counts the end "
+      "of one of them for another if both run: then it ends the process (pocl_release_dlhandle_cache)",
+      "seen in 3.1, in 1 to 6 of 100 runs on four parts of a CPU; in 5.0 in all runs on parts; not in 6.0", "2026-11" },
     { "NVIDIA", NULL, NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented",
       "2026-11" },
     { "NVIDIA", NULL, NULL, groups_meet,

@@ -13,7 +13,7 @@ typedef struct bn_quirks {
     bool exact_division_flag;     /* -cl-fp32-correctly-rounded-divide-sqrt is understood */
     bool parallel_builds;         /* programs are compiled in threads beside the host */
     bool local_counted_twice;     /* what it says that a kernel takes of local memory is twice what it takes */
-    bool loads_alone;             /* a kernel must not run on two devices at once before it has run on one */
+    bool runs_alone;              /* a kernel must not run twice at a time: not on two devices, nor in two queues */
     bool runs_gpu_kernels;        /* a CPU by its own word that is given what GPUs are given */
     int sub_group;                /* work-items that run together, asked of every kernel; 0: the compiler chooses */
     const char *option;           /* of every build; words are known to kernels/lib; NULL: none */

@@ -5,7 +5,6 @@
 #include "device/queue_limit.h"
 #include "grid/queues.h"
 
-#include <pthread.h>
 #include <string.h>
 
 /* Launches after which the queue is flushed: without it some implementations start nothing until the host waits. */
@@ -68,25 +67,26 @@ bn_status bn_collect_events(bn_kernel *k)
     return st;
 }
 
-/* Held while a kernel runs for the first time on a device of several that must not load it together. */
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-
 typedef struct launch_call {
     bn_kernel *kernel;
     cl_kernel cl;
-    size_t *loaded; /* NULL: it may run beside others at once */
     size_t offset[3], global[3], local[3];
     bn_order order;
 } launch_call;
 
-static cl_int enqueue_launch(bn_device *d, const launch_call *l, const char **call)
+static cl_int make_launch(bn_device *d, const void *arguments, const char **call)
 {
+    const launch_call *l = arguments;
     bn_kernel *k = l->kernel;
     cl_event wait, event = NULL, *done = l->order.done;
+    cl_int status = bn_limit_queue(d, call);
+    bn_thread_launched(d, d->ahead.batch);
+    if (status != CL_SUCCESS)
+        return status;
     const cl_uint waits = bn_events_at(&l->order.wait, 1, &wait);
     *call = "clEnqueueNDRangeKernel";
-    cl_int status = clEnqueueNDRangeKernel(l->order.beside ? d->incoming : d->queue, l->cl, 3, l->offset, l->global,
-                                           l->local, waits, waits ? &wait : NULL, d->profile || done ? &event : NULL);
+    status = clEnqueueNDRangeKernel(l->order.beside ? d->incoming : d->queue, l->cl, 3, l->offset, l->global, l->local,
+                                    waits, waits ? &wait : NULL, d->profile || done ? &event : NULL);
     if (status == CL_SUCCESS && d->profile && done && (status = clRetainEvent(event)) != CL_SUCCESS)
         clReleaseEvent(event);
     if (status != CL_SUCCESS)
@@ -100,25 +100,6 @@ static cl_int enqueue_launch(bn_device *d, const launch_call *l, const char **ca
     return CL_SUCCESS;
 }
 
-static cl_int make_launch(bn_device *d, const void *arguments, const char **call)
-{
-    const launch_call *l = arguments;
-    cl_int status = bn_limit_queue(d, call);
-    bn_thread_launched(d, d->ahead.batch);
-    if (status != CL_SUCCESS)
-        return status;
-    if (!l->loaded || memcmp(l->loaded, l->local, sizeof l->local) == 0)
-        return enqueue_launch(d, l, call);
-    pthread_mutex_lock(&loading);
-    if ((status = enqueue_launch(d, l, call)) == CL_SUCCESS) {
-        memcpy(l->loaded, l->local, sizeof l->local);
-        *call = "clFinish";
-        status = clFinish(l->order.beside ? d->incoming : d->queue);
-    }
-    pthread_mutex_unlock(&loading);
-    return status;
-}
-
 bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3], const size_t local[3],
                      const bn_order *order)
 {
@@ -127,8 +108,6 @@ bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const siz
     if (device->listing)
         return BN_OK;
     launch_call l = { .kernel = k, .cl = k->cl[box], .order = order ? *order : (bn_order){ NULL } };
-    if (d->device->group_size > 1 && device->quirks.loads_alone)
-        l.loaded = k->loaded[box];
     for (int i = 0; i < 3; i++) {
         l.offset[i] = offset[i];
         l.global[i] = global[i];

@@ -17,8 +17,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The sizes that kernels/lib/index.h lists, for one shape. */
-enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_SUB_GROUP_DEFINES = 1 };
-enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_SUB_GROUP_DEFINES };
+enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_DEVICE_DEFINES = 2 };
+enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_DEVICE_DEFINES };
 
 /* Where boxes lie on several devices, each has a program that knows its place too. Gives how many there are. */
 static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_box *box, bn_define out[BN_ALL_DEFINES])
@@ -64,6 +64,8 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
     size_t count = BN_OWN_DEFINES + (d->distributed ? BN_PLACE_DEFINES : 0);
     if (box->device->quirks.sub_group)
         out[count++] = (bn_define){ .name = "SUB_GROUP", .kind = BN_DEF_INT, .u.i = box->device->quirks.sub_group };
+    if (box->device->quirks.runs_alone && box->local > 0) /* by its text the kernel is another one for every device */
+        out[count++] = (bn_define){ .name = "DEVICE_NUMBER", .kind = BN_DEF_INT, .u.i = (long long)box->local };
     return count;
 }
 
@@ -186,7 +188,6 @@ static void kernel_destroy(bn_kernel *k)
             clReleaseKernel(k->cl[b]);
     free(k->cl);
     free(k->set);
-    free(k->loaded);
     free(k);
 }
 
@@ -358,8 +359,7 @@ bn_status bn_kernel_ready(bn_kernel *k)
                            (unsigned long long)local, device->info.name, (unsigned long long)device->info.local_bytes);
     }
     k->set = calloc(d->box_count * (k->argument_count + 1), sizeof *k->set);
-    k->loaded = calloc(d->box_count, sizeof *k->loaded);
-    if (!k->set || !k->loaded)
+    if (!k->set)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for kernel %s", desc->name);
     choose_group(k);
     k->ready = true;

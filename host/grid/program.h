@@ -35,8 +35,6 @@ struct bn_kernel {
     size_t side_by_side; /* work-groups of range BN_SIDE_BY_SIDE */
     cl_uint argument_count;
     bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */
-    size_t (
-        *loaded)[3]; /* the local size that each box has run with: the device's thread knows; bn_quirks.loads_alone */
     unsigned long long calls;
     double bytes, flops, seconds;
     cl_event pending[BN_PENDING_EVENTS]; /* profiling only */

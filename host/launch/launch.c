@@ -176,11 +176,21 @@ static bn_status launch_without_grid(bn_launching *l)
     return BN_OK;
 }
 
+/* Whether a kernel must not run twice at a time on one of the devices. */
+static bool one_at_a_time(const bn_domain *d)
+{
+    bool alone = false;
+    for (size_t m = 0; m < d->local_count; m++)
+        alone = alone || bn_local_device(d, m)->quirks.runs_alone;
+    return alone;
+}
+
 /* The inside of boxes while these halos are under way, and beside it, when they have come, the slabs at the cuts, which
- * alone would not fill a device. */
+ * alone would not fill a device; where a kernel must not run twice at a time behind it. */
 static bn_status launch_split(bn_launching *l, const bn_halo_request *requests)
 {
     bn_domain *d = l->domain, *received = l->received;
+    const bool beside = !one_at_a_time(d);
     bn_kernel *k = l->kernel;
     bn_part inside, slabs[BN_PARTS_MAX];
     size_t count;
@@ -188,16 +198,16 @@ static bn_status launch_split(bn_launching *l, const bn_halo_request *requests)
         if (d->boxes[b].device && split_box(k, b, requests, l->requests, &inside, slabs, &count))
             BN_TRY(launch_part(k, b, &inside, NULL));
     BN_TRY(bn_halo_exchange_send(received));
-    BN_TRY(bn_halo_exchange_end(received, requests, l->requests, true));
+    BN_TRY(bn_halo_exchange_end(received, requests, l->requests, beside));
     for (size_t b = 0; b < d->box_count; b++) {
         if (!d->boxes[b].device || !split_box(k, b, requests, l->requests, &inside, slabs, &count))
             continue;
         for (size_t p = 0; p < count; p++) {
             const bn_order order = bn_halo_exchange_order(d->boxes[b].device, p + 1 == count);
-            BN_TRY(launch_part(k, b, &slabs[p], &order));
+            BN_TRY(launch_part(k, b, &slabs[p], beside ? &order : NULL));
         }
     }
-    return bn_halo_exchange_join(received);
+    return beside ? bn_halo_exchange_join(received) : BN_OK;
 }
 
 /* Over every box here; with `requests` these halos are exchanged. */
