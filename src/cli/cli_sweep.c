@@ -11,6 +11,7 @@
 #include "run/child.h"
 #include "sim/solver.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +116,11 @@ static bn_status open_folder(const bn_sweep *s)
     bn_status st = BN_OK;
     BN_GO(describe(s, &wanted));
     if (stat(path.text, &info) == 0 && !s->cli->options->run.force) {
+        errno = 0;
         there = json_load_file(path.text, 0, NULL);
-        if (!there || !json_equal(there, wanted))
+        if (!there && errno != 0)
+            st = bn_fail(s->cli->ctx, BN_IO, "%s: %s", path.text, strerror(errno));
+        else if (!there || !json_equal(there, wanted))
             st = bn_fail(s->cli->ctx, BN_IO,
                          "%s holds another sweep (its case or --vary, --set, --zip, --optimize differ): --out names "
                          "another folder, "
@@ -132,13 +136,16 @@ out:
     return st;
 }
 
-/* What a point's run left, if it came to an end. */
-static bool finished(bn_sweep *s, size_t point)
+/* Takes what a point's run left, if it came to an end; else `why` (may be NULL) tells. */
+static bool finished(bn_sweep *s, size_t point, const char **why)
 {
+    errno = 0;
     json_t *summary = json_load_file(bn_sweep_path(s, point, "summary.json").text, 0, NULL);
     const char *status = json_string_value(json_object_get(summary, "status"));
     const bool good = status && strcmp(status, "success") == 0;
     if (!good) {
+        if (why)
+            *why = summary ? "no success" : errno != 0 ? strerror(errno) : "no JSON";
         json_decref(summary);
         return false;
     }
@@ -213,10 +220,16 @@ static void print_progress(const bn_sweep *s, const lane *l, size_t done, double
 /* Takes the end of a point's process. */
 static bn_status take(bn_sweep *s, lane *l)
 {
-    if (!(l->child.end == BN_CHILD_EXITED && l->child.code == 0 && finished(s, l->point)))
-        if (!(s->reason[l->point] = reason_of(&l->child)))
-            return bn_fail(s->cli->ctx, BN_MEMORY, "no memory for what point %zu said", l->point + 1);
-    return BN_OK;
+    const bool ended = l->child.end == BN_CHILD_EXITED && l->child.code == 0;
+    const char *why = NULL;
+    char text[96];
+    if (ended && finished(s, l->point, &why))
+        return BN_OK;
+    if (ended)
+        snprintf(text, sizeof text, "summary.json: %s", why);
+    s->reason[l->point] = ended ? strdup(text) : reason_of(&l->child);
+    return s->reason[l->point] ? BN_OK
+                               : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for what point %zu said", l->point + 1);
 }
 
 static bn_status run_points(bn_sweep *s, lane *lanes, size_t lane_count)
@@ -225,7 +238,7 @@ static bn_status run_points(bn_sweep *s, lane *lanes, size_t lane_count)
     bn_child children[AT_ONCE];
     const double begin = bn_seconds_now();
     for (size_t p = 0; p < s->points; p++)
-        done += !s->cli->options->run.force && finished(s, p);
+        done += !s->cli->options->run.force && finished(s, p, NULL);
     const size_t before = done;
     if (before > 0 && !s->cli->options->run.quiet)
         fprintf(stderr, "%zu of %zu points are there already\n", before, s->points);
@@ -269,7 +282,7 @@ static bn_status run_points(bn_sweep *s, lane *lanes, size_t lane_count)
 bn_status bn_sweep_evaluate(bn_sweep *s, size_t point)
 {
     lane l = { .point = point };
-    if (!s->cli->options->run.force && finished(s, point))
+    if (!s->cli->options->run.force && finished(s, point, NULL))
         return BN_OK;
     memcpy(l.device, s->device, sizeof l.device);
     bn_status st = start(s, &l);
