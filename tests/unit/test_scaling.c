@@ -22,7 +22,7 @@ static const struct {
     { "xray", 4, true, 3.85 },     { "xray", 4, false, 3.57 },    { "flood", 2, true, 1.88 },
     { "flood", 2, false, 1.74 },   { "flood", 4, true, 3.58 },    { "flood", 4, false, 2.80 },
     { "flow", 2, true, 1.67 },     { "flow", 2, false, 1.42 },    { "flow", 4, true, 3.04 },
-    { "flow", 4, false, 1.68 },    { "bpm", 2, false, 2.00 },
+    { "flow", 4, false, 1.68 },    { "bpm", 2, false, 2.00 },     { "bpm", 4, false, 2.09 },
 };
 
 static const bn_device_info h200 = {
