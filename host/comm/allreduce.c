@@ -98,11 +98,82 @@ static bn_status read_partials(bn_round *r, const bn_partials *p)
     return BN_OK;
 }
 
+/* Room for what ranks send each other, kept with the domain. */
+typedef struct bn_gathered {
+    char *data;
+    size_t bytes;
+} bn_gathered;
+
+static void destroy_gathered(void *object)
+{
+    bn_gathered *g = object;
+    free(g->data);
+    free(g);
+}
+
+static bn_status room_for_ranks(bn_domain *d, size_t bytes, char **out)
+{
+    bn_gathered *g = bn_attached(d->attached, destroy_gathered);
+    if (!g) {
+        g = calloc(1, sizeof *g);
+        BN_TRY(bn_attach(d->ctx, &d->attached, g, destroy_gathered));
+    }
+    if (g->bytes < bytes) {
+        free(g->data);
+        g->data = malloc(bytes);
+        g->bytes = g->data ? bytes : 0;
+    }
+    *out = g->data;
+    return g->data ? BN_OK
+                   : bn_fail(d->ctx, BN_MEMORY, "no memory for the partial sums of %d ranks", d->ctx->comm.ranks);
+}
+
+/* Copies a rank's partial sums of so many components between `values`, where they stand as on a device, and `part`,
+ * where they are dense; either may be NULL. Returns their bytes. */
+static size_t copy_part(const bn_domain *d, int rank, int components, char *values, char *part, bool out)
+{
+    const size_t real = bn_domain_real_bytes(d), rows = (d->desc.grid.n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
+    size_t bytes = 0;
+    for (size_t b = 0; b < d->box_count; b++) {
+        size_t first[3], n[3];
+        if (d->boxes[b].rank != rank)
+            continue;
+        blocks_of(&d->boxes[b], first, n);
+        for (int c = 0; c < components; c++)
+            for (size_t k = 0; k < n[2]; k++)
+                for (size_t j = 0; j < n[1]; j++, bytes += n[0] * real) {
+                    const size_t row = ((size_t)c * d->desc.grid.n[2] + first[2] + k) * rows + first[1] + j;
+                    const size_t at = (row * d->sums.blocks_x + first[0]) * real;
+                    if (values && part)
+                        memcpy(out ? part + bytes : values + at, out ? values + at : part + bytes, n[0] * real);
+                }
+    }
+    return bytes;
+}
+
+/* With other ranks: to `values`, which have those of this one, the partial sums of the others. */
+static bn_status gather_partials(bn_domain *d, int components, char *values)
+{
+    const bn_comm *comm = &d->ctx->comm;
+    char *room;
+    size_t most = 0;
+    for (int r = 0; r < comm->ranks; r++) {
+        const size_t bytes = copy_part(d, r, components, NULL, NULL, false);
+        most = bytes > most ? bytes : most;
+    }
+    BN_TRY(room_for_ranks(d, most * ((size_t)comm->ranks + 1), &room));
+    (void)copy_part(d, comm->rank, components, values, room, true);
+    comm->ops->gather(room, most, room + most);
+    for (int r = 0; r < comm->ranks; r++)
+        if (r != comm->rank)
+            (void)copy_part(d, r, components, values, room + most * ((size_t)r + 1), false);
+    return BN_OK;
+}
+
 /* To every device what it does not have: the components that have changed. */
 static bn_status write_partials(bn_round *r, bn_partials *p)
 {
     bn_domain *d = r->d;
-    const bn_comm_ops *ops = d->ctx->comm.ops;
     const size_t bytes = partial_bytes(p), part = bytes / (size_t)p->components;
     for (int c = 0, end; c < p->components; c = end + 1) { /* from c on those that have changed and lie together */
         for (end = c; end < p->components && has_changed(p, end);)
@@ -111,8 +182,8 @@ static bn_status write_partials(bn_round *r, bn_partials *p)
         char *values = r->room + r->at + at;
         if (end == c)
             continue;
-        if (ops)
-            ops->all_or(values, changed);
+        if (d->ctx->comm.ops)
+            BN_TRY(gather_partials(d, end - c, values));
         for (size_t m = 0; m < d->local_count; m++)
             BN_TRY(copy_all(bn_local_device(d, m), p->buffer[m], at, changed, values, true));
     }
@@ -211,8 +282,6 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
     void *begin;
     BN_TRY(bn_double_buffer_next(d, "allreduce of sums", bytes, &begin));
     bn_round r = { d, begin, 0 };
-    if (d->ctx->comm.ops)
-        memset(r.room, 0, bytes);
     for (int back = 0; back < 2; back++) {
         r.at = 0;
         for (size_t i = 0; i < partial_count; i++) {

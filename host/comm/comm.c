@@ -104,7 +104,7 @@ void bn_texts_free(bn_context *ctx, char ***texts)
 bn_status bn_context_collect(bn_context *ctx, const char *mine, char ***texts)
 {
     const bn_comm *comm = &ctx->comm;
-    uint64_t failed = 0;
+    int64_t failed = 0;
     if (!(*texts = calloc((size_t)comm->ranks, sizeof **texts)))
         failed = 1;
     for (int r = 0; r < comm->ranks; r++) {
@@ -114,7 +114,7 @@ bn_status bn_context_collect(bn_context *ctx, const char *mine, char ***texts)
         char *text = failed ? NULL : malloc(bytes);
         failed = failed || !text;
         if (comm->ops)
-            comm->ops->all_or(&failed, sizeof failed); /* nobody must wait for one that has no memory */
+            comm->ops->all_sum(&failed, 1); /* nobody must wait for one that has no memory */
         if (failed) {
             free(text);
             break;

@@ -69,13 +69,6 @@ static void broadcast(int root, void *data, size_t bytes)
                   MPI_COMM_WORLD);
 }
 
-static void all_or(void *data, size_t bytes)
-{
-    for (size_t at = 0; at < bytes; at += LARGEST)
-        MPI_Allreduce(MPI_IN_PLACE, (char *)data + at, (int)(bytes - at < LARGEST ? bytes - at : LARGEST), MPI_BYTE,
-                      MPI_BOR, MPI_COMM_WORLD);
-}
-
 static void all_sum(int64_t *values, size_t count)
 {
     for (size_t at = 0; at < count; at += LARGEST)
@@ -109,7 +102,7 @@ BN_INTERFACE_END
 const bn_comm_ops *bn_comm_ops_of_library(void)
 {
     static const bn_comm_ops ops = { version, place,   receive_message, send_message, wait_for_all, broadcast,
-                                     all_or,  all_sum, all_max,         gather,       abort_job,    finish };
+                                     all_sum, all_max, gather,          abort_job,    finish };
     int done = 0;
     MPI_Initialized(&done);
     if (!done) {

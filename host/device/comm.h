@@ -22,7 +22,6 @@ typedef struct bn_comm_ops {
     void (*send)(const bn_message *);    /* begins; until `wait` */
     void (*wait)(void);                  /* for all that was begun */
     void (*broadcast)(int root, void *data, size_t bytes);
-    void (*all_or)(void *data, size_t bytes);       /* every bit: set where any rank has it set */
     void (*all_sum)(int64_t *values, size_t count); /* exact, hence the same whatever the order */
     void (*all_max)(double *values, size_t count);
     void (*gather)(const void *mine, size_t bytes, void *all); /* the same size from each, in rank order, to everyone */
