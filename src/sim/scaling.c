@@ -77,6 +77,20 @@ out:
     return st;
 }
 
+/* How fast the device copies is measured once; where that fails an H200's rates are assumed. */
+static void measure_once(bn_context *ctx, const bn_device_info *info)
+{
+    bn_device *device = NULL;
+    char index[32];
+    double bandwidth;
+    snprintf(index, sizeof index, "%zu", info->index);
+    if (info->bandwidth > 0)
+        return;
+    if (bn_device_open(ctx, index, false, &device) != BN_OK || bn_device_bandwidth(device, &bandwidth) != BN_OK)
+        bn_error_clear(ctx);
+    bn_device_close(&device);
+}
+
 bn_status bn_scaling_select(bn_context *ctx, const bn_case *c, const char *selector, char out[BN_SCALING_SELECTOR],
                             const char **reason)
 {
@@ -92,6 +106,7 @@ bn_status bn_scaling_select(bn_context *ctx, const bn_case *c, const char *selec
     BN_TRY(bn_device_select(ctx, wish, indices, sizeof indices / sizeof *indices, &present, NULL));
     if (present < 2)
         return BN_OK;
+    measure_once(ctx, &all[indices[0]]);
     BN_TRY(devices_of_case(ctx, c, &all[indices[0]], present, &count));
     size_t at = 0;
     for (size_t i = 0; i < count && at < BN_SCALING_SELECTOR; i++)

@@ -260,6 +260,20 @@ expect 0 'does not fit, but on 2 such devices' 'check says it, too' \
     env BINNACLE_DEVICE_BYTES=$((bytes - 1)) "$BINNACLE" check $case
 expect 0 ': fits' 'and where there is just enough' env BINNACLE_DEVICE_BYTES=$bytes "$BINNACLE" check $case
 
+# Of several GPUs, here parts of a CPU, a run takes as many as shorten a step, unless they are listed.
+# taken N SELECTOR KEY=VALUE: how many
+taken()
+{
+    rm -rf "$work/taken"
+    env BINNACLE_DEVICE_TYPE=gpu BINNACLE_PARTITION=2 "$BINNACLE" run data/cases/maxwell/selftest-two-pass.toml --device "$2" --set "$3" \
+        --steps 1 --out "$work/taken" --quiet --set output.pictures=false >"$work/log" 2>&1
+    grep -q "\"devices\": $1," "$work/taken/summary.json"
+}
+ok 'a large grid takes both GPUs' taken 2 gpu 'grid.cells=[64,64,64]'
+ok 'a small one takes one' taken 1 gpu 'grid.cells=[6,7,29]'
+ok '... and says why' grep -q '"selected_because": "so many of the GPUs as shorten a step' "$work/taken/summary.json"
+ok '... unless both are listed' taken 2 0,1 'grid.cells=[6,7,29]'
+
 # Fewer cells than devices; fewer boxes than devices.
 expect 1 'cut into 60 boxes' 'a grid that is too small for so many devices' \
     env BINNACLE_PARTITION=60 "$BINNACLE" run data/cases/flood/selftest.toml --device all --out "$work/small" --quiet
