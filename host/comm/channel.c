@@ -156,7 +156,7 @@ static bn_status move(bn_channel *l, bool out, size_t part, const cl_event *firs
                   .write = !out,
                   .region = { end - begin, 1, 1 },
                   .wait = { first, second },
-                  .done = out                ? (cl_event *)read_of(l, part)
+                  .done = out                ? read_of(l, part)
                           : part + 1 < parts ? NULL
                                              : &l->written };
     if (l->piece_count > 0)
