@@ -99,24 +99,24 @@ static bn_status read_partials(bn_round *r, const bn_partials *p)
 }
 
 /* Room for what ranks send each other, kept with the domain. */
-typedef struct bn_gathered {
+typedef struct bn_rank_sums {
     char *data;
     size_t bytes;
-} bn_gathered;
+} bn_rank_sums;
 
-static void destroy_gathered(void *object)
+static void destroy_rank_sums(void *object)
 {
-    bn_gathered *g = object;
+    bn_rank_sums *g = object;
     free(g->data);
     free(g);
 }
 
 static bn_status room_for_ranks(bn_domain *d, size_t bytes, char **out)
 {
-    bn_gathered *g = bn_attached(d->attached, destroy_gathered);
+    bn_rank_sums *g = bn_attached(d->attached, destroy_rank_sums);
     if (!g) {
         g = calloc(1, sizeof *g);
-        BN_TRY(bn_attach(d->ctx, &d->attached, g, destroy_gathered));
+        BN_TRY(bn_attach(d->ctx, &d->attached, g, destroy_rank_sums));
     }
     if (g->bytes < bytes) {
         free(g->data);
