@@ -16,9 +16,9 @@ done
 expect 0 'clFFT needs work-groups of 64' 'transforms with work-groups of one' env BN_PRETEND=lone \
     LD_PRELOAD="$work/opencl.so" "$BINNACLE" run data/cases/bpm/selftest-transforms.toml --out "$work/lone" --steps 1
 # One of three devices fails, in its own queue or in that of what comes from others: the threads of the others end too.
-for queue in 4 6; do
-    expect 3 'failed on .* \(device 1\)' "one device of three fails, in queue $queue" timeout 60 env BINNACLE_SELFTEST=off \
-        BINNACLE_PARTITION=3 BN_FAULT=clEnqueueNDRangeKernel:30:-5 BN_FAULT_QUEUE=$queue LD_PRELOAD="$work/opencl.so" \
+for fault in clEnqueueNDRangeKernel:4 clEnqueueWriteBuffer:6; do
+    expect 3 'failed on .* \(device 1\)' "one device of three fails, ${fault%:*} in queue ${fault#*:}" timeout 60 env BINNACLE_SELFTEST=off \
+        BINNACLE_PARTITION=3 BN_FAULT="${fault%:*}:30:-5" BN_FAULT_QUEUE="${fault#*:}" LD_PRELOAD="$work/opencl.so" \
         "$BINNACLE" run data/cases/flood/selftest.toml --steps 20 --device all --checkpoint-every 1 --force --out "$work/three"
     ok 'it says where the last checkpoint is' grep -q 'the last checkpoint, of step' "$work/err"
 done

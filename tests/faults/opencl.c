@@ -1,7 +1,7 @@
 /* opencl.c: an OpenCL whose calls fail, or whose devices lack something; preloaded.
  *     BN_FAULT=CALL:N:ERROR[:on]  the N-th call of that name ends with that error, and with "on" (a device that is
  * lost) all calls after it that are no releases BN_FAULT_MARK, BN_FAULT_COUNT  as in files.c
- *     BN_FAULT_QUEUE=N            launches are counted, and fail, on the N-th queue that was made alone
+ *     BN_FAULT_QUEUE=N            launches and writes are counted, and fail, on the N-th queue that was made alone
  *     BN_SKIP=KERNEL              launches of that kernel do nothing
  *     BN_DELAY=KERNEL:MS:EVERY    each EVERY-th launch of that kernel, and what its queue has behind it, begins MS ms
  * late BN_FLIP=read:N:SEED         a bit of what the N-th read gives is turned over; SEED says which
@@ -54,6 +54,12 @@ static bool fault(const char *call, cl_int *error)
     pthread_mutex_unlock(&mutex);
     *error = code;
     return hit;
+}
+
+/* The same of what is asked of a queue. */
+static bool fault_in(cl_command_queue q, const char *call, cl_int *error)
+{
+    return (!getenv("BN_FAULT_QUEUE") || q == only) && fault(call, error);
 }
 
 __attribute__((destructor)) static void tell(void)
@@ -237,9 +243,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue q, cl_m
     }
     return code;
 }
-STATUS(clEnqueueWriteBuffer,
-       (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, events w, cl_event *e),
-       (q, m, b, o, s, p, n, w, e))
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool b, size_t at, size_t size,
+                                                     const void *from, cl_uint n, events w, cl_event *e)
+{
+    cl_int code;
+    return fault_in(q, "clEnqueueWriteBuffer", &code) ? code
+                                                      : REAL(clEnqueueWriteBuffer)(q, m, b, at, size, from, n, w, e);
+}
 STATUS(clEnqueueWriteBufferRect,
        (cl_command_queue q, cl_mem m, cl_bool b, sizes o, sizes p, sizes r, size_t x, size_t y, size_t z, size_t t,
         const void *h, cl_uint n, events w, cl_event *e),
@@ -299,7 +309,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue q, cl_ke
     cl_event marker;
     cl_int code;
     unsigned long long seed;
-    if ((!getenv("BN_FAULT_QUEUE") || q == only) && fault("clEnqueueNDRangeKernel", &code))
+    if (fault_in(q, "clEnqueueNDRangeKernel", &code))
         return code;
     if (flips("device", &seed))
         flip_on_device(q, seed);
