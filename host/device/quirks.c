@@ -80,7 +80,8 @@ static const bn_quirk rows[] = {
     { "Portable Computing Language", NULL, is_older_than_6, runs_alone,
       "it has a kernel several times, by the size of the grid and for launches that begin at zero, and counts the end "
       "of one of them for another if both run: then it ends the process (pocl_release_dlhandle_cache)",
-      "seen in 3.1, in 1 to 6 of 100 runs on four parts of a CPU; in 5.0 in all runs on parts; not in 6.0", "2026-11" },
+      "seen in 3.1, in 1 to 6 of 100 runs on four parts of a CPU; in 5.0 in all of three solvers; not in 6.0",
+      "2026-11" },
     { "NVIDIA", NULL, NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented",
       "2026-11" },
     { "NVIDIA", NULL, NULL, groups_meet,
