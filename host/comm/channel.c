@@ -23,9 +23,9 @@ static int tag_of(size_t number)
 
 static const char doing[] = "messages between devices";
 
-/* Messages begin at multiples of this in host memory; parts are of so many bytes at least, on devices for which a call
- * takes as long as some hundred KiB on their way, and on CPUs. */
-enum { BN_MESSAGE_ALIGN = 64, BN_PART_BYTES = 1 << 20, BN_PART_BYTES_CPU = 1 << 14 };
+/* Messages begin at multiples of this in host memory. Parts have so many bytes at least: the calls for one take as long
+ * as some hundred KiB travel. */
+enum { BN_MESSAGE_ALIGN = 64, BN_PART_BYTES = 1 << 20 };
 
 bn_status bn_channel_room(bn_channel *l, size_t bytes)
 {
@@ -124,8 +124,7 @@ static bn_status move_piece(const bn_channel_piece *p, bool out, bn_copy *c)
 /* How many parts the message has: one, if it is of pieces. */
 static size_t parts_of(const bn_channel *l)
 {
-    const bn_device *device = l->source->device ? l->source->device : l->target->device;
-    const size_t parts = l->bytes / (device->info.cpu ? BN_PART_BYTES_CPU : BN_PART_BYTES);
+    const size_t parts = l->bytes / BN_PART_BYTES;
     return l->piece_count > 0 || parts < 1 ? 1 : parts < BN_CHANNEL_PARTS ? parts : BN_CHANNEL_PARTS;
 }
 
@@ -151,14 +150,13 @@ static bn_status move(bn_channel *l, bool out, size_t part, const cl_event *firs
     bn_device *device = (out ? l->source : l->target)->device;
     const size_t parts = parts_of(l), begin = l->bytes * part / parts, end = l->bytes * (part + 1) / parts;
     const bn_buffer *buffer = out ? l->send : l->receive;
+    cl_event *written = part + 1 < parts ? NULL : &l->written;
     bn_copy c = { .queue = out ? device->outgoing : device->incoming,
                   .data = message(l) + begin,
                   .write = !out,
                   .region = { end - begin, 1, 1 },
                   .wait = { first, second },
-                  .done = out                ? read_of(l, part)
-                          : part + 1 < parts ? NULL
-                                             : &l->written };
+                  .done = out ? read_of(l, part) : written };
     if (l->piece_count > 0)
         return move_pieces(l, out, &c);
     c.mem = buffer->mem;
@@ -296,9 +294,9 @@ bn_status bn_channels_send(bn_domain *d, bn_channel *channels, size_t count)
     for (size_t part = 0; part < parts; part++)
         for (size_t i = 0; i < count; i++) {
             bn_channel *l = &channels[i];
-            const cl_event *after[] = { &l->packed, in_one_context(l) ? &l->written : NULL };
+            const bool first = part == 0; /* the queue is in order */
             if (l->source->device && has_part(l, part))
-                BN_TRY(move(l, true, part, part == 0 ? after[0] : NULL, part == 0 ? after[1] : NULL));
+                BN_TRY(move(l, true, part, first ? &l->packed : NULL, first && in_one_context(l) ? &l->written : NULL));
         }
     BN_TRY(bn_channels_flush(d, true));
     for (size_t part = 0; part < parts; part++)

@@ -50,26 +50,32 @@ static pair new_pair(int devices, bn_domain_desc *desc, uint32_t chunk, uint32_t
 /* There and back, each time one more, several times without a wait; the last time with what lies `far` along the
  * columns.
  */
-static void there_and_back(int devices, int boxes, const size_t group[3], uint32_t chunk, uint32_t chunks)
+static void there_and_back_of(int wide, int high, int devices, int boxes, const size_t group[3], uint32_t chunk,
+                              uint32_t chunks)
 {
     enum { TIMES = 5 };
-    static int32_t numbers[WIDE * HIGH];
+    const size_t bytes = (size_t)(wide * high) * sizeof(int32_t);
+    int32_t *numbers = malloc(bytes);
+    ck_assert_ptr_nonnull(numbers);
     bn_domain_desc desc = grid(boxes);
+    desc.grid.n[0] = (uint32_t)wide;
+    desc.grid.n[1] = (uint32_t)high;
     memcpy(desc.work_group, group, sizeof desc.work_group);
     const pair p = new_pair(devices, &desc, chunk, chunks);
     bn_domain *domain = p.domain, *turned = p.turned;
     ck_assert_uint_eq(bn_domain_boxes(turned), (size_t)boxes);
     const bn_grid *g = bn_domain_grid(turned);
-    ck_assert(g->n[0] == HIGH && g->n[1] == WIDE && g->h[0] == 0.5 && g->origin[1] == 3);
-    const int far = (int)(chunk * chunks < HIGH - 1 ? chunk * chunks : HIGH - 1);
+    ck_assert(g->n[0] == desc.grid.n[1] && g->n[1] == desc.grid.n[0] && g->h[0] == 0.5 && g->origin[1] == 3);
+    const int far = (int)(chunk * chunks) < high - 1 ? (int)(chunk * chunks) : high - 1;
     for (size_t b = 0; b < (size_t)boxes; b++) {
         bn_region own, has;
         bn_domain_box(domain, b, &own);
         bn_domain_box(turned, b, &has);
         const long begin = (long)own.first[1] - far, end = (long)(own.first[1] + own.n[1]) + far;
-        ck_assert(has.n[1] == WIDE && has.first[0] % chunk == 0 && (long)has.first[0] <= (begin > 0 ? begin : 0));
+        ck_assert(has.n[1] == desc.grid.n[0] && has.first[0] % chunk == 0 &&
+                  (long)has.first[0] <= (begin > 0 ? begin : 0));
         const uint32_t stop = has.first[0] + has.n[0];
-        ck_assert(stop == HIGH || (stop % chunk == 0 && (long)stop >= end));
+        ck_assert(stop == desc.grid.n[1] || (stop % chunk == 0 && (long)stop >= end));
     }
     bn_field *f = new_field(domain, "number", BN_T_I32, 1), *t = new_field(turned, "turned", BN_T_I32, 1);
     bn_kernel *there = new_kernel(domain, &turn[0], &k, 1), *back = new_kernel(turned, &turn[0], &k, 1);
@@ -79,23 +85,29 @@ static void there_and_back(int devices, int boxes, const size_t group[3], uint32
         TURN(back, t, f, 0);
     }
     TURN(there, f, t, 0);
-    OK(bn_field_read(t, numbers, sizeof numbers));
-    for (int at = 0; at < WIDE * HIGH; at++)
-        ck_assert_msg(numbers[at] == at % HIGH * WIDE + at / HIGH + 2 * TIMES + 1,
-                      "%d devices, %d boxes: %d at (%d, %d) of the turned grid", devices, boxes, numbers[at], at % HIGH,
-                      at / HIGH);
+    OK(bn_field_read(t, numbers, bytes));
+    for (int at = 0; at < wide * high; at++)
+        ck_assert_msg(numbers[at] == at % high * wide + at / high + 2 * TIMES + 1,
+                      "%d devices, %d boxes: %d at (%d, %d) of the turned grid", devices, boxes, numbers[at], at % high,
+                      at / high);
     TURN(back, t, f, far);
-    OK(bn_field_read(f, numbers, sizeof numbers));
-    for (int at = 0; at < WIDE * HIGH; at++) {
-        const int own = at + 2 * TIMES + 1, step = far * WIDE;
+    OK(bn_field_read(f, numbers, bytes));
+    for (int at = 0; at < wide * high; at++) {
+        const int own = at + 2 * TIMES + 1, step = far * wide;
         const int before = far > 0 && at >= step ? own - step : 0;
-        const int behind = far > 0 && at + step < WIDE * HIGH ? own + step : 0;
+        const int behind = far > 0 && at + step < wide * high ? own + step : 0;
         ck_assert_msg(numbers[at] == own + 1 + before + behind, "%d devices, %d boxes: %d in cell %d", devices, boxes,
                       numbers[at], at);
     }
     OK(bn_domain_check_canaries(domain));
     OK(bn_domain_check_canaries(turned));
+    free(numbers);
     close_device();
+}
+
+static void there_and_back(int devices, int boxes, const size_t group[3], uint32_t chunk, uint32_t chunks)
+{
+    there_and_back_of(WIDE, HIGH, devices, boxes, group, chunk, chunks);
 }
 
 static const size_t usual[3] = { 0 };
@@ -114,6 +126,13 @@ TEST(on_several_devices_too)
     there_and_back(2, 3, usual, 7, 2);
     there_and_back(3, 3, usual, 1, 11);
     there_and_back(3, 4, usual, 9, 20); /* more than there is of a row */
+}
+
+/* Messages of 3 MiB: three parts each. */
+TEST(long_messages_go_in_parts)
+{
+    for (int devices = 2; devices <= 3; devices++) /* in one context, and with a thread each */
+        there_and_back_of(8000, 240, devices, devices, usual, 1, 100);
 }
 
 /* Fields of other elements take turns on one domain: the messages fit each of them. */
