@@ -39,6 +39,7 @@ typedef struct bn_round {
     bn_domain *d;
     char *room;
     size_t at;
+    char *exchanged; /* behind it: the part of this rank, and those of all */
 } bn_round;
 
 static size_t partial_bytes(const bn_partials *p)
@@ -98,42 +99,27 @@ static bn_status read_partials(bn_round *r, const bn_partials *p)
     return BN_OK;
 }
 
-/* Room for what ranks send each other, kept with the domain. */
-typedef struct bn_rank_sums {
-    char *data;
-    size_t bytes;
-} bn_rank_sums;
-
-static void destroy_rank_sums(void *object)
+/* Bytes of one component of the partial sums of the rank that has the most. */
+static size_t largest_part(const bn_domain *d)
 {
-    bn_rank_sums *g = object;
-    free(g->data);
-    free(g);
-}
-
-static bn_status room_for_ranks(bn_domain *d, size_t bytes, char **out)
-{
-    bn_rank_sums *g = bn_attached(d->attached, destroy_rank_sums);
-    if (!g) {
-        g = calloc(1, sizeof *g);
-        BN_TRY(bn_attach(d->ctx, &d->attached, g, destroy_rank_sums));
+    size_t most = 0;
+    for (int rank = 0; rank < d->ctx->comm.ranks; rank++) {
+        size_t bytes = 0, first[3], n[3];
+        for (size_t b = 0; b < d->box_count; b++)
+            if (d->boxes[b].rank == rank) {
+                blocks_of(&d->boxes[b], first, n);
+                bytes += n[0] * n[1] * n[2] * bn_domain_real_bytes(d);
+            }
+        most = bytes > most ? bytes : most;
     }
-    if (g->bytes < bytes) {
-        free(g->data);
-        g->data = malloc(bytes);
-        g->bytes = g->data ? bytes : 0;
-    }
-    *out = g->data;
-    return g->data ? BN_OK
-                   : bn_fail(d->ctx, BN_MEMORY, "no memory for the partial sums of %d ranks", d->ctx->comm.ranks);
+    return most;
 }
 
 /* Copies a rank's partial sums of so many components between `values`, where they stand as on a device, and `part`,
- * where they are dense; either may be NULL. Returns their bytes. */
-static size_t copy_part(const bn_domain *d, int rank, int components, char *values, char *part, bool out)
+ * where they are dense. */
+static void copy_part(const bn_domain *d, int rank, int components, char *values, char *part, bool out)
 {
     const size_t real = bn_domain_real_bytes(d), rows = (d->desc.grid.n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
-    size_t bytes = 0;
     for (size_t b = 0; b < d->box_count; b++) {
         size_t first[3], n[3];
         if (d->boxes[b].rank != rank)
@@ -141,33 +127,25 @@ static size_t copy_part(const bn_domain *d, int rank, int components, char *valu
         blocks_of(&d->boxes[b], first, n);
         for (int c = 0; c < components; c++)
             for (size_t k = 0; k < n[2]; k++)
-                for (size_t j = 0; j < n[1]; j++, bytes += n[0] * real) {
+                for (size_t j = 0; j < n[1]; j++, part += n[0] * real) {
                     const size_t row = ((size_t)c * d->desc.grid.n[2] + first[2] + k) * rows + first[1] + j;
-                    const size_t at = (row * d->sums.blocks_x + first[0]) * real;
-                    if (values && part)
-                        memcpy(out ? part + bytes : values + at, out ? values + at : part + bytes, n[0] * real);
+                    char *place = values + (row * d->sums.blocks_x + first[0]) * real;
+                    memcpy(out ? part : place, out ? place : part, n[0] * real);
                 }
     }
-    return bytes;
 }
 
 /* With other ranks: to `values`, which have those of this one, the partial sums of the others. */
-static bn_status gather_partials(bn_domain *d, int components, char *values)
+static void gather_partials(const bn_round *r, int components, char *values)
 {
-    const bn_comm *comm = &d->ctx->comm;
-    char *room;
-    size_t most = 0;
-    for (int r = 0; r < comm->ranks; r++) {
-        const size_t bytes = copy_part(d, r, components, NULL, NULL, false);
-        most = bytes > most ? bytes : most;
-    }
-    BN_TRY(room_for_ranks(d, most * ((size_t)comm->ranks + 1), &room));
-    (void)copy_part(d, comm->rank, components, values, room, true);
-    comm->ops->gather(room, most, room + most);
-    for (int r = 0; r < comm->ranks; r++)
-        if (r != comm->rank)
-            (void)copy_part(d, r, components, values, room + most * ((size_t)r + 1), false);
-    return BN_OK;
+    const bn_comm *comm = &r->d->ctx->comm;
+    const size_t each = (size_t)components * largest_part(r->d);
+    char *all = r->exchanged + each;
+    copy_part(r->d, comm->rank, components, values, r->exchanged, true);
+    comm->ops->gather(r->exchanged, each, all);
+    for (int rank = 0; rank < comm->ranks; rank++)
+        if (rank != comm->rank)
+            copy_part(r->d, rank, components, values, all + (size_t)rank * each, false);
 }
 
 /* To every device what it does not have: the components that have changed. */
@@ -183,7 +161,7 @@ static bn_status write_partials(bn_round *r, bn_partials *p)
         if (end == c)
             continue;
         if (d->ctx->comm.ops)
-            BN_TRY(gather_partials(d, end - c, values));
+            gather_partials(r, end - c, values);
         for (size_t m = 0; m < d->local_count; m++)
             BN_TRY(copy_all(bn_local_device(d, m), p->buffer[m], at, changed, values, true));
     }
@@ -270,9 +248,13 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
                        size_t scalar_count)
 {
     size_t bytes = 0;
+    int components = 0; /* that ranks may exchange at once */
     bool looks = false; /* the caller does, at changed scalars */
-    for (size_t i = 0; i < partial_count; i++)
+    for (size_t i = 0; i < partial_count; i++) {
         bytes += partials[i]->differ ? padded(partial_bytes(partials[i])) : 0;
+        if (partials[i]->differ && partials[i]->components > components)
+            components = partials[i]->components;
+    }
     for (size_t i = 0; i < scalar_count; i++) {
         looks = looks || (needs(scalars[i]) && !d->device->thread);
         bytes += needs(scalars[i]) ? padded(2 * d->local_count * scalars[i]->buffer[0]->bytes) : 0;
@@ -280,8 +262,10 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
     if (!d->distributed || bytes == 0)
         return BN_OK;
     void *begin;
-    BN_TRY(bn_double_buffer_next(d, "allreduce of sums", bytes, &begin));
-    bn_round r = { d, begin, 0 };
+    const size_t parts = (size_t)d->ctx->comm.ranks + 1;
+    const size_t exchanged = d->ctx->comm.ops ? parts * (size_t)components * largest_part(d) : 0;
+    BN_TRY(bn_double_buffer_next(d, "allreduce of sums", bytes + exchanged, &begin));
+    bn_round r = { d, begin, 0, (char *)begin + bytes };
     for (int back = 0; back < 2; back++) {
         r.at = 0;
         for (size_t i = 0; i < partial_count; i++) {

@@ -114,7 +114,7 @@ bn_status bn_context_collect(bn_context *ctx, const char *mine, char ***texts)
         char *text = failed ? NULL : malloc(bytes);
         failed = failed || !text;
         if (comm->ops)
-            comm->ops->all_sum(&failed, 1); /* nobody must wait for one that has no memory */
+            comm->ops->all_sum(&failed, 1); /* no rank may wait for one that has no memory */
         if (failed) {
             free(text);
             break;

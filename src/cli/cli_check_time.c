@@ -89,10 +89,11 @@ bn_status bn_check_child(const bn_cli *cli)
     bn_case *c = NULL;
     bn_device *device = NULL;
     bn_sim *sim = NULL;
-    char name[96], text[128], selector[BN_SCALING_SELECTOR];
+    char name[96], text[128], room[BN_SCALING_SELECTOR];
+    const char *selector = o->run.device;
     bn_status st = BN_OK;
     BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
-    BN_GO(bn_scaling_select(cli->ctx, c, o->run.device, selector, NULL));
+    BN_GO(bn_scaling_select(cli->ctx, c, &selector, room, NULL));
     BN_GO(bn_device_open(cli->ctx, selector, false, &device));
     BN_GO(bn_sim_create(cli->ctx, c, &(bn_sim_desc){ .device = device, .tuned = true }, &sim));
     BN_GO(bn_domain_finish(bn_sim_domain(sim)));

@@ -81,15 +81,16 @@ static bn_status open_device(run *r)
     bn_context *ctx = r->ctx;
     bn_summary *s = &r->summary;
     size_t indices[BN_DEVICES_MOST], chosen;
-    char selector[BN_SCALING_SELECTOR];
+    char room[BN_SCALING_SELECTOR];
     if (r->desc->library) {
         r->device = r->desc->library->sim.device;
         s->selected_because = "opened by the caller";
     } else {
-        BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
+        const char *selector = r->desc->device;
+        BN_TRY(bn_device_select(ctx, selector, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
         if (!r->desc->weights) /* they are for all that were asked for */
-            BN_TRY(bn_scaling_select(ctx, r->config, r->desc->device, selector, &s->selected_because));
-        BN_TRY(bn_device_open(ctx, r->desc->weights ? r->desc->device : selector, r->desc->profile, &r->device));
+            BN_TRY(bn_scaling_select(ctx, r->config, &selector, room, &s->selected_because));
+        BN_TRY(bn_device_open(ctx, selector, r->desc->profile, &r->device));
     }
     if (r->desc->weights)
         BN_TRY(weigh(r, r->desc->weights));

@@ -91,15 +91,12 @@ static void measure_once(bn_context *ctx, const bn_device_info *info)
     bn_device_close(&device);
 }
 
-bn_status bn_scaling_select(bn_context *ctx, const bn_case *c, const char *selector, char out[BN_SCALING_SELECTOR],
+bn_status bn_scaling_select(bn_context *ctx, const bn_case *c, const char **selector, char room[BN_SCALING_SELECTOR],
                             const char **reason)
 {
     const bn_device_info *all;
     size_t indices[64], present, listed, count = 1;
-    const char *wish = selector && selector[0] ? selector : getenv("BINNACLE_DEVICE");
-    snprintf(out, BN_SCALING_SELECTOR, "%s", selector ? selector : "");
-    if (selector && strlen(selector) >= BN_SCALING_SELECTOR)
-        return bn_fail(ctx, BN_USAGE, "--device has more than %d characters", BN_SCALING_SELECTOR - 1);
+    const char *wish = *selector && (*selector)[0] ? *selector : getenv("BINNACLE_DEVICE");
     if (!wish || strcmp(wish, "gpu") != 0 || bn_context_ranks(ctx) > 1)
         return BN_OK;
     BN_TRY(bn_devices(ctx, &all, &listed));
@@ -109,8 +106,9 @@ bn_status bn_scaling_select(bn_context *ctx, const bn_case *c, const char *selec
     measure_once(ctx, &all[indices[0]]);
     BN_TRY(devices_of_case(ctx, c, &all[indices[0]], present, &count));
     size_t at = 0;
-    for (size_t i = 0; i < count && at < BN_SCALING_SELECTOR; i++)
-        at += (size_t)snprintf(out + at, BN_SCALING_SELECTOR - at, "%s%zu", i ? "," : "", indices[i]);
+    for (size_t i = 0; i < count; i++)
+        at += (size_t)snprintf(room + at, BN_SCALING_SELECTOR - at, "%s%zu", i ? "," : "", indices[i]);
+    *selector = room;
     if (count < present && reason)
         *reason = "so many of the GPUs as shorten a step (docs/scaling.md)";
     return BN_OK;

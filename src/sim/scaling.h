@@ -13,9 +13,9 @@ double bn_scaling_time(const bn_plan *, const bn_device_info *, size_t devices);
  * as the case needs for its memory; `most` where nothing is known. */
 size_t bn_scaling_devices(const bn_plan *, const bn_device_info *, size_t most);
 
-/* What to open where the user says `selector`: of "gpu" so many devices as make a step of the case shorter, of all else
- * what it says. `reason` (may be NULL): why, where that is fewer than `selector` names; else it stays. */
-BN_CHECKED bn_status bn_scaling_select(bn_context *, const bn_case *, const char *selector,
-                                       char out[BN_SCALING_SELECTOR], const char **reason);
+/* Where the selector is "gpu" it names, in `room`, so many devices as make a step of the case shorter from now on; any
+ * other stays. `reason` (may be NULL): why, where these are fewer; else it stays. */
+BN_CHECKED bn_status bn_scaling_select(bn_context *, const bn_case *, const char **selector,
+                                       char room[BN_SCALING_SELECTOR], const char **reason);
 
 #endif

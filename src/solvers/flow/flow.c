@@ -533,10 +533,7 @@ static void plan_scaling(const bn_case *c, const flow *s, bn_plan *p)
 {
     static const double agglomerated = 1024 * 1024;
     const double points = (double)s->config.nx * s->config.ny;
-    const bn_plan_scaling gradients = {
-        .rate = 85e9, .along = 1, .exchanges = 1, .bytes = 4, .face = 29e-6, .wait = 40e-6
-    };
-    bn_plan_scaling scaling = gradients;
+    bn_plan_scaling scaling = { .rate = 85e9, .along = 1, .exchanges = 1, .bytes = 4, .face = 29e-6, .wait = 40e-6 };
     for (int i = 0; i < FLOW_SYSTEMS; i++) {
         scaling.unshared = scaling.unshared || (s->systems.bits[i] && s->systems.desc[i].method == BN_LINEAR_SPECTRAL);
         if (s->systems.bits[i] && s->systems.desc[i].method == BN_LINEAR_MULTIGRID) {
