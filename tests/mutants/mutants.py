@@ -2,7 +2,7 @@
 """mutants.py: do the tests see the physics? Device and reference agree in every bit, so a mistake that stands in both
 can only be seen by a test that knows the physics. A mutant is such a mistake: the same in kernel and reference, or in the
 set-up that both share. Each is applied to a copy of the tree, built, and the physics tests of its solver run until one
-fails.
+fails: first the program that docs/mutants.md says has killed it, then the others in their order.
 
     make mutants [ONLY='flow maxwell/oblique']       ONLY: parts of mutants' names, which are SOLVER/NAME
     python3 tests/mutants/mutants.py [--jobs N] [--sample N] [--only WORD...] [--quick] [--table FILE] [--check]
@@ -209,7 +209,13 @@ def not_twin(mutant, tree, env):
     return None
 
 
-def judge(mutant, tree, env, quick):
+def killers():
+    """The names of the programs that killed the mutants last time, by mutant, from the table in the documents."""
+    rows = (line.split(" | ") for line in (ROOT / "docs" / "mutants.md").read_text(encoding="utf-8").splitlines())
+    return {row[0].lstrip("| "): row[3].partition(":")[0] for row in rows if len(row) > 3 and row[2] == "killed"}
+
+
+def judge(mutant, tree, env, quick, killer):
     """(outcome, test, margin or reason)"""
     texts, why = changed_texts(mutant)
     if why:
@@ -219,14 +225,16 @@ def judge(mutant, tree, env, quick):
             (tree / where).write_text(text, encoding="utf-8")
         # Flags, folders and libraries are those of the tree that was copied.
         kept = ["build/flags.txt", "build/deps.mk", "build/rooms/.made"]
-        targets = [f"build/{p}" for p in mutant.tests] + ([] if quick else ["build/binnacle"])
-        said = build(tree, CLEAN, 1, targets + ["CFLAGS=-Wno-unused"], kept)  # a term left out may leave names unused
-        why = said and "does not build: " + "; ".join(re.findall(r"error: .*", said) or said.splitlines()[-1:])
-        why = why or (None if quick else not_twin(mutant, tree, env))
-        if why:
-            return "broken", "", why
-        for program in mutant.tests:
-            failure = first_failure(program, tree, env)
+        order = sorted(mutant.tests, key=lambda program: os.path.basename(program) != killer)
+        for program in ([] if quick else ["binnacle"]) + order:
+            # A term left out may leave names unused.
+            said = build(tree, CLEAN, 1, [f"build/{program}", "CFLAGS=-Wno-unused"], kept)
+            why = said and "does not build: " + "; ".join(re.findall(r"error: .*", said) or said.splitlines()[-1:])
+            if program == "binnacle":
+                why = why or not_twin(mutant, tree, env)
+            if why:
+                return "broken", "", why
+            failure = None if program == "binnacle" else first_failure(program, tree, env)
             if failure:
                 return ("broken",) + failure[1:] if mutant.unchanged else failure
         if mutant.unchanged:
@@ -300,10 +308,13 @@ def main():
     for job in range(jobs):
         trees.put(make_tree(work / f"tree{job}"))
 
+    killed_by = killers()
+
     def one(mutant):
         tree, begin = trees.get(), time.monotonic()
         try:
-            return judge(mutant, tree, environment(tree, jobs), options.quick) + (time.monotonic() - begin,)
+            said = judge(mutant, tree, environment(tree, jobs), options.quick, killed_by.get(str(mutant)))
+            return said + (time.monotonic() - begin,)
         finally:
             trees.put(tree)
 

@@ -41,6 +41,24 @@ static void check_decay(const char *precision, const char *method, const char *m
     end_run(&r);
 }
 
+/* What upwind convection of the first step and the first picture take: (psi_y, -psi_x), not their differences. */
+TEST(box_vortex_starts_with_the_velocity_of_its_psi)
+{
+    const double pi = 3.14159265358979323846;
+    run r = { 0 };
+    OK(bn_case_parse(ctx, "vortex", vortex_case, (const char *const[]){ "case.precision=double" }, 1, &r.config));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ 0 }, &r.sim));
+    double *velocity = field(&r, "velocity", NULL);
+    for (size_t j = 1; j < 32; j++)
+        for (size_t i = 1; i < 32; i++) {
+            const double x = pi * (double)i / 32, y = pi * (double)j / 32;
+            near(velocity[j * 33 + i], 0.4 * pi * sin(x) * cos(y), 1e-14, "u");
+            near(velocity[33 * 33 + j * 33 + i], -0.4 * 0.5 * pi * cos(x) * sin(y), 1e-14, "v");
+        }
+    free(velocity);
+    end_run(&r);
+}
+
 TEST(box_vortex_decays_by_its_discrete_factor)
 {
     static const char *const methods[][2] = { { "solver.poisson=fft", "solver.diffusion=fft" },
