@@ -398,13 +398,14 @@ INLINED real wave_speed(real h, real u, real v)
     return h > DRY || not_finite(h) ? speed : 0;
 }
 
-/* Keeps the largest depth and hazard of the state before the step, and when water came. */
+/* Keeps the largest depth and hazard of the state before the step, and when water came: once the largest depth was
+ * more than WET, it has come. Twice does no harm. */
 INLINED void record_cell(place_t at, real begin, real h, real u, real v, global real *arrival, global real *deepest,
                          global real *hazard)
 {
-    const real arrived = arrival[at], most = deepest[at], worst = hazard[at];
+    const real most = deepest[at], worst = hazard[at];
     const real danger = h * (small_root(u * u + v * v) + HALF);
-    STORE_IF((arrived < 0) & (h > WET), arrival[at], begin)
+    STORE_IF((most <= WET) & (h > WET), arrival[at], begin)
     STORE_IF(h > most, deepest[at], h)
     STORE_IF(danger > worst, hazard[at], danger)
 }

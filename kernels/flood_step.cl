@@ -277,13 +277,15 @@ INLINED void place_rim(local real *shared, local const real *rim, int row, int w
     STORE_LANE(lane, at)
 /* The whole cell, all its edges computed here. */
 #define ADVANCE_LANE(lane, at, shifted)                                                                                \
+    RECORD_LANE(at)                                                                                                    \
     cell_state next_;                                                                                                  \
     advance_cell(ALL, at, cell[at], shifted, dt, 0, &next_);                                          \
     STORE_LANE(lane, at)
-#define STORE_LANE(lane, at)                                                                                           \
+#define STORE_LANE(lane, at) ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_), QUICK)
+/* Of the state before the step: beside the edges of the cell, so that the loads of both are under way together. */
+#define RECORD_LANE(at)                                                                                                \
     if (RECORD && WORTH_A_BRANCH(depth[at] > 0))                                                                       \
-        record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);             \
-    ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_), QUICK)
+        record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);
 
 /* A cell that stays as it is: no water moves in it or beside it. */
 #define KEEP_LANE(at)                                                                                                  \
@@ -366,6 +368,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                     rim_edge(FIELDS, shared, rim, q, width, rows, k);
             } else if (row < rows) {
                 BY_PARITY(row, EACH_LANE_OF_ROW(lane, edges_from, edges_to,
+                                                RECORD_LANE(at + lane)
                                                 own_edges(FIELDS, shared, lane, at + lane, shifted)))
                 FOR_LANES_OF_ROW(c, 3)
                     place_rim(shared, rim, row, width, c);
