@@ -19,7 +19,7 @@ ok 'nothing was kept' test ! -e "$base"
 # --- a sweep over a database that can't be read, and the run after it
 mkdir -p "$work/data/binnacle"
 echo 'no JSON' >"$base"
-expect 0 'kept as' 'tune' "$b" tune bpm --out "$work/bpm"
+expect 0 'kept as' 'tune' "$b" tune bpm --shapes-only --out "$work/bpm"
 ok 'the old database is put aside' grep -q 'no JSON' "$base.bad"
 ok 'a row of the kernel, in the default shape too' grep -Eq '^bpm_crank_nicolson .*\*' "$work/out"
 for file in tune.csv tune.json tune.png; do
@@ -107,6 +107,7 @@ rm -f "$base"
 light=$root/data/cases/maxwell/selftest.toml
 env XDG_DATA_HOME="$work/empty" "$b" run "$light" --out "$work/default" --force >"$work/out" 2>&1
 expect 0 'kernel' 'maxwell' "$b" tune maxwell --quick --quiet --out "$work/maxwell"
+ok 'tune.json with variants fits its schema' python3 tests/cli/fits.py "$work/maxwell/tune.json" data/schemas/tune.json
 ok 'its variants were measured, they give the same bits' python3 -c '
 import json, sys
 rows = {(v["key"], v["value"]): v for v in json.load(open(sys.argv[1]))["variants"]}
@@ -151,7 +152,7 @@ sed '/^kernel void bpm_crank_nicolson/,/^}/ s/^    TAKE_STEPS(.*/&\
     if (get_local_size(0) == 16) *(volatile global int *)8 = 1;/' "$root/kernels/bpm.cl" >"$work/kernels/bpm.cl"
 ok 'the planted kernel differs' sh -c '! cmp -s kernels/bpm.cl "$0/kernels/bpm.cl"' "$work"
 expect 0 '8x1x1 wrong: ' 'a sweep over planted kernels' \
-    env BINNACLE_KERNEL_PATH="$work/kernels" "$b" tune bpm --out "$work/planted"
+    env BINNACLE_KERNEL_PATH="$work/kernels" "$b" tune bpm --shapes-only --out "$work/planted"
 ok 'a crash is reported' grep -Eq '16x1x1 (crashed|failed): ' "$work/out"
 ok 'neither wins, all others were tried' python3 -c '
 import json, sys
