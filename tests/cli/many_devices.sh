@@ -42,16 +42,22 @@ try()
 
 cases='flow/selftest maxwell/selftest-two-pass xray/selftest flood/selftest bpm/selftest bpm/selftest-space'
 [ -z "${BN_TEST_LONG:-}" ] || cases="$cases maxwell/selftest-cycles maxwell/selftest-fused"
-for name in $cases; do
-    case=data/cases/$name.toml sets=''
-    # So wide that cuts along x would be the shortest, where rows have to stay whole.
-    [ "$name" != bpm/selftest ] || sets='--set grid.cells=600 --set batch.count=16'
-    # Large enough that pieces of lines along y overlap by a part of them.
-    [ "$name" != bpm/selftest-space ] || sets='--set grid.cells=262 --set grid.cells_x=203'
+# Four boxes that all have corners in common: neither dimension has room for four in a row. What follows has the same boxes.
+flood='--set grid.cells=[600,12]'
+for shipped in $cases; do
+    case=data/cases/$shipped.toml sets=''
+    case $shipped in
+        # So wide that cuts along x would be the shortest, where rows have to stay whole.
+        bpm/selftest) sets='--set grid.cells=600 --set batch.count=16' ;;
+        # Large enough that pieces of lines along y overlap by a part of them.
+        bpm/selftest-space) sets='--set grid.cells=262 --set grid.cells_x=203' ;;
+        flood/selftest) sets=$flood ;;
+    esac
     more=$sets
     ok "$case: one device" run_as one "$BINNACLE"
-    # Ranks have the boxes of as many parts, and find their programs compiled. Two ranks: below.
-    case ${BN_TEST_LONG:-}$name in 1* | flood/selftest | bpm/selftest-space) parts=4 ;; *) parts=3 ;; esac
+    # Ranks have the boxes of as many parts; the first one finds its programs compiled. Two ranks: below.
+    # A box in the middle is another one where boxes have neighbours; maxwell's is below, with unequal shares.
+    case ${BN_TEST_LONG:-}$shipped in 1* | flood/selftest) parts=4 ;; flow/* | bpm/selftest-space) parts=3 ;; *) parts=2 ;; esac
     more="$sets --device all"
     try parts $parts 1 env BINNACLE_PARTITION=$parts "$BINNACLE"
     [ $mpi = yes ] || continue
@@ -69,20 +75,48 @@ ok "$case, deeper: one device" run_as one "$BINNACLE"
 more="$more --device all"
 try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
 
-# Four boxes that all have corners in common: neither dimension has room for four in a row.
-case=data/cases/flow/convection-ra1e3.toml more='--set grid.nodes=[600,12] --steps 2'
-ok "$case, two by two: one device" run_as one "$BINNACLE"
-more="$more --device all"
-try parts 4 1 env BINNACLE_PARTITION=4 "$BINNACLE"
+# The same corners with flow, whose kernels take the longest to compile; and all systems, four boxes of a coarser grid.
+if [ -n "${BN_TEST_LONG:-}" ]; then
+    case=data/cases/flow/convection-ra1e3.toml more='--set grid.nodes=[600,12] --steps 2'
+    ok "$case, two by two: one device" run_as one "$BINNACLE"
+    more="$more --device all"
+    try parts 4 1 env BINNACLE_PARTITION=4 "$BINNACLE"
+    case=data/cases/flow/selftest.toml more='--set grid.nodes=[265,281] --set solver.poisson=multigrid --steps 1'
+    ok "$case, larger: one device" run_as one "$BINNACLE"
+    more="$more --device all"
+    try parts 4 1 env BINNACLE_PARTITION=4 "$BINNACLE"
+fi
 
-# A coarser grid of multigrid in boxes, and the next one agglomerated.
-case=data/cases/flow/selftest.toml more='--set grid.nodes=[265,281] --set solver.poisson=multigrid --steps 1'
-ok "$case, larger: one device" run_as one "$BINNACLE"
-more="$more --device all"
-try parts 4 1 env BINNACLE_PARTITION=4 "$BINNACLE"
+# A coarser grid of multigrid in boxes, and the next one agglomerated. tests/solvers/flow/test_multigrid_boxes.c has four boxes.
+case=$work/multigrid.toml more=''
+cat >"$case" <<'END'
+[case]
+solver = "flow"
+[grid]
+nodes = [265, 281]
+size  = [1.9, 2.8]
+[fluid]
+viscosity = 0.1
+[boundary.left]
+kind  = "inflow"
+speed = 1
+[boundary.right]
+kind = "outflow"
+[obstacle]
+shape  = "rectangle"
+centre = [0.8, 1.4]
+size   = [0.25, 0.25]
+[solver]
+poisson = "multigrid"
+[stop]
+steps = 1
+END
+ok "$case: one device" run_as one "$BINNACLE"
+more='--device all'
+try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
 
 # Unequal shares.
-case=data/cases/flow/selftest.toml more=''
+case=data/cases/maxwell/selftest-two-pass.toml more=''
 ok "$case: one device" run_as one "$BINNACLE"
 more='--device all --weights 3,1,1.5'
 try parts 3 1 env BINNACLE_PARTITION=3 "$BINNACLE"
@@ -107,7 +141,7 @@ go_on()
     ok "$case: the bits of one device" same begun
 }
 case=data/cases/flood/selftest.toml
-go_on 2 '' env BINNACLE_PARTITION=3 "$BINNACLE"
+go_on 2 "$flood" env BINNACLE_PARTITION=4 "$BINNACLE"
 # The mode of a fibre is sought first, and kept from then on. It fills the field that the beam is compared with.
 case=tests/cli/checkpoints/bpm-mode.toml
 if [ $mpi = yes ]; then
@@ -194,19 +228,20 @@ same_grid()
 # Every kind of output, from ranks as from one device; fields are in pieces, one for each box.
 if [ $mpi = yes ]; then
     case=data/cases/flood/selftest.toml
-    more='--set output.every=4 --set output.tiff=true --set output.checkpoint=true'
+    more="$flood --set output.every=4 --set output.tiff=true --set output.checkpoint=true"
     ok 'outputs of one device' "$BINNACLE" run $case --out "$work/all1" --quiet $more
-    ok 'outputs of two ranks' mpirun -n 2 "$BINNACLE" run $case --out "$work/all2" --quiet $more
+    ok 'outputs of four ranks' mpirun -n 4 "$BINNACLE" run $case --out "$work/all4" --quiet $more
     for file in $(cd "$work/all1" && find . -type f ! -name summary.json ! -name report.html ! -name '.binnacle*' ! -name '*.pvd' ! -name '*.vtu' \
         ! -path './checkpoint/*' | LC_ALL=C sort); do
-        ok "$file is the same from two ranks" cmp "$work/all1/$file" "$work/all2/$file"
+        ok "$file is the same from four ranks" cmp "$work/all1/$file" "$work/all4/$file"
     done
-    ok 'hexagons in pieces' same_grid "$work/all1/fields/flood-000004.vtu" "$work/all2/fields/flood-000004.pvtu"
-    ok 'are listed' grep -q 'fields/flood-000004.pvtu' "$work/all2/fields.pvd"
-    ok 'one of each rank' test -f "$work/all2/fields/flood-000004.p0.vtu" -a -f "$work/all2/fields/flood-000004.p1.vtu"
-    ok 'and nobody wrote the whole' test ! -e "$work/all2/fields/flood-000004.vtu"
-    ok 'a checkpoint has parts of both' test "$(find "$work/all2/checkpoint" -name '*-r0-*' | wc -l)" -gt 0 -a \
-        "$(find "$work/all2/checkpoint" -name '*-r1-*' | wc -l)" -gt 0
+    ok 'hexagons in pieces' same_grid "$work/all1/fields/flood-000004.vtu" "$work/all4/fields/flood-000004.pvtu"
+    ok 'are listed' grep -q 'fields/flood-000004.pvtu' "$work/all4/fields.pvd"
+    for rank in 0 1 2 3; do
+        ok "one of rank $rank" test -f "$work/all4/fields/flood-000004.p$rank.vtu"
+        ok "a checkpoint has parts of rank $rank" test "$(find "$work/all4/checkpoint" -name "*-r$rank-*" | wc -l)" -gt 0
+    done
+    ok 'and nobody wrote the whole' test ! -e "$work/all4/fields/flood-000004.vtu"
     case=data/cases/flow/selftest.toml
     more='--set output.every=3 --set output.hdf5=true'
     ok 'nodes of one device' "$BINNACLE" run $case --out "$work/nodes1" --quiet $more
@@ -220,16 +255,20 @@ if [ $mpi = yes ]; then
     ok 'leaves no pieces' test -z "$(find "$work/nodes3" -name '*.p[0-9]*')"
 
     # Ranks write the parts of a checkpoint, any other number reads them.
-    case=data/cases/flood/selftest.toml more='--set output.checkpoint=true'
+    case=data/cases/flood/selftest.toml more="$flood --set output.checkpoint=true"
     ok "$case: whole" run_as one "$BINNACLE"
-    more='--set output.checkpoint=true --steps 2'
-    ok "$case: two steps on three ranks" run_as parted mpirun -n 3 "$BINNACLE"
-    ok "$case: the rest on two" mpirun -n 2 "$BINNACLE" run $case --out "$work/parted" --quiet --resume --set output.every=0 \
+    more="$more --steps 2"
+    ok "$case: two steps on four ranks" run_as parted mpirun -n 4 "$BINNACLE"
+    cp -r "$work/parted" "$work/parted-too"
+    ok "$case: the rest on one" "$BINNACLE" run $case $flood --out "$work/parted" --quiet --resume --set output.every=0 \
         --set output.pictures=false --set output.checkpoint=true
     ok "$case: the bits of one device" same parted
-    mkdir "$work/all2/fields/flood-000002.p1.vtu"
-    expect 6 'rank 1 of 2' 'a rank that cannot write its piece ends all' \
-        mpirun -n 2 "$BINNACLE" run data/cases/flood/selftest.toml --out "$work/all2" --quiet --force --set output.every=2
+    ok "$case: the rest on two, of two devices each" env BINNACLE_PARTITION=4 mpirun -n 2 "$BINNACLE" run $case $flood --device all \
+        --out "$work/parted-too" --quiet --resume --set output.every=0 --set output.pictures=false --set output.checkpoint=true
+    ok "$case: the bits of one device again" same parted-too
+    mkdir "$work/all4/fields/flood-000002.p1.vtu"
+    expect 6 'rank 1 of 4' 'a rank that cannot write its piece ends all' \
+        mpirun -n 4 "$BINNACLE" run data/cases/flood/selftest.toml $flood --out "$work/all4" --quiet --force --set output.every=2
     ok 'and says which' grep -q 'flood-000002.p1.vtu' "$work/err"
     expect 2 'no key .*nosuch|unknown key|nosuch' 'a case that is wrong is told once' \
         mpirun -n 2 "$BINNACLE" run $case --set nosuch.key=1 --out "$work/no"
@@ -283,12 +322,12 @@ expect 1 '2 boxes for 3 devices' 'fewer boxes than devices' \
 # A rank that dies ends the job.
 if [ $mpi = yes ]; then
     # The others have a second to speak before mpirun kills them: too short on a busy machine.
-    env OMPI_MCA_odls_base_sigkill_timeout=5 mpirun -n 4 "$BINNACLE" run data/cases/flood/selftest.toml --out "$work/dying" --quiet --checkpoint-every 5 \
+    env OMPI_MCA_odls_base_sigkill_timeout=5 mpirun -n 4 "$BINNACLE" run data/cases/flood/selftest.toml $flood --out "$work/dying" --quiet --checkpoint-every 5 \
         --set stop.steps=1000000 --set output.every=0 >"$work/dying.log" 2>&1 </dev/null &
     job=$!
     wait_for "$work/dying/checkpoint/manifest.json"
     sleep 2
-    victim=$(processes_with "run data/cases/flood/selftest.toml --out $work/dying" | tail -n 1)
+    victim=$(processes_with "run data/cases/flood/selftest.toml $flood --out $work/dying" | tail -n 1)
     started=$(date +%s)
     kill -KILL "$victim"
     wait $job
