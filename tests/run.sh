@@ -108,8 +108,9 @@ run_one()
     # rest, and all in long tests, is tested with it, but for comparisons of bits (without_optimiser in support.h).
     case $BN_TEST_LONG$name in
     1*) flags='' ;;
-    cli/check_counts | cli/checkpoints | cli/driver_aborts | cli/faults | cli/guard | cli/local_memory | cli/many_devices | cli/photons_cross | cli/pocl_cache | cli/program | \
-        cli/progress | cli/stop | cli/tune) flags=$BN_TEST_PLAIN ;;
+    cli/all_devices | cli/check_counts | cli/checkpoints | cli/driver_aborts | cli/faults | cli/guard | cli/local_memory | cli/many_devices | \
+        cli/papers | cli/photons_cross | cli/pocl_cache | cli/program | cli/progress | cli/python | cli/stop | \
+        cli/tune) flags=$BN_TEST_PLAIN ;;
     solvers/flow/test_multigrid_boxes) flags=$BN_TEST_PLAIN ;;
     cli/* | solvers/* | conformance/*) flags='' ;;
     *) flags=$BN_TEST_PLAIN ;;
