@@ -26,8 +26,8 @@ slabs='--set solver.density=slabs'
 case=data/cases/xray/selftest.toml common=''
 more='--set solver.density=whole'
 ok "$case: the whole density" run_as whole "$BINNACLE"
-try parts4 "$slabs --device all" env BINNACLE_PARTITION=4 "$BINNACLE"
-[ $mpi = no ] || try ranks4 "$slabs" mpirun -n 4 "$BINNACLE"
+try parts3 "$slabs --device all" env BINNACLE_PARTITION=3 "$BINNACLE"
+[ $mpi = no ] || try ranks3 "$slabs" mpirun -n 3 "$BINNACLE"
 if [ -n "${BN_TEST_LONG:-}" ]; then
     try one "$slabs" "$BINNACLE"
     try parts2 "$slabs --device all" env BINNACLE_PARTITION=2 "$BINNACLE"
@@ -35,9 +35,9 @@ if [ -n "${BN_TEST_LONG:-}" ]; then
     [ $mpi = no ] || try both "$slabs --device all" env BINNACLE_PARTITION=4 mpirun -n 2 "$BINNACLE"
 fi
 
-# What four devices began, one ends.
+# What three devices began, one ends.
 more="$slabs --device all --set output.checkpoint=true --steps 2"
-ok "$case: two steps on four devices" run_as begun env BINNACLE_PARTITION=4 "$BINNACLE"
+ok "$case: two steps on three devices" run_as begun env BINNACLE_PARTITION=3 "$BINNACLE"
 # shellcheck disable=SC2086
 ok "$case: the rest on one" "$BINNACLE" run $case --out "$work/begun" --quiet --resume $slabs \
     --set output.every=0 --set output.pictures=false --set output.checkpoint=true
