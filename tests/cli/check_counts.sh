@@ -61,7 +61,7 @@ ok '... and in JSON' grep -q '"taken": 2' "$work/several.json"
 # --- time: not without --measure, and then from steps that were run
 case=$d/flow/selftest.toml
 expect 0 'not known before steps have run: binnacle check --measure' 'check runs nothing' "$b" check "$case"
-expect 0 'measured: the first step in .* more in' 'measured' "$b" check "$d/flow/timing-64.toml" --measure
+expect 0 'measured: the first step in .* more in' 'measured' "$b" check "$d/bpm/coupler.toml" --measure
 cat >"$work/sum.py" <<'END'
 import json, sys
 t = json.load(sys.stdin)["time"]
