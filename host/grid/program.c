@@ -64,7 +64,8 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
     size_t count = BN_OWN_DEFINES + (d->distributed ? BN_PLACE_DEFINES : 0);
     if (box->device->quirks.sub_group)
         out[count++] = (bn_define){ .name = "SUB_GROUP", .kind = BN_DEF_INT, .u.i = box->device->quirks.sub_group };
-    if (box->device->quirks.runs_alone && box->local > 0) /* by its text the kernel is another one for every device */
+    /* By its text the kernel is another one for every device: by the offset of its box, or by a number. */
+    if (box->device->quirks.runs_alone && !d->distributed && box->local > 0)
         out[count++] = (bn_define){ .name = "DEVICE_NUMBER", .kind = BN_DEF_INT, .u.i = (long long)box->local };
     return count;
 }
