@@ -81,14 +81,14 @@ bool is_first_case(const char *file)
 
 int odd_cut(const char *file) { return is_first_case(file) || long_tests() ? ODD_CUT : 2; }
 
-bool is_cut(const char *file)
+bool is_cut(const char *file, bool twice)
 {
     static const char *const others[] = { "selftest/flood/order-2.toml", "selftest/flow/stretched.toml",
                                           "selftest/maxwell/two-pass.toml", "selftest/bpm/space.toml" };
-    bool found = is_first_case(file) || long_tests();
+    bool found = is_first_case(file) && !(twice && strcmp(file, "selftest/flow.toml") == 0);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        found = found || strcmp(file, others[i]) == 0;
-    return found;
+        found = found || (!twice && strcmp(file, others[i]) == 0);
+    return found || long_tests();
 }
 
 static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, const char *precision, outcome *out)
@@ -147,7 +147,7 @@ static outcome *run_cases(bn_context *ctx, const way *w, const char *solver, con
     ck_assert_ptr_nonnull(out);
     for (const bn_embedded *f = bn_embedded_files; f->name; f++)
         if (bn_selftest_is_of(f->name, solver) &&
-            (all || is_first_case(f->name) || (cases == CUT_CASES && is_cut(f->name))))
+            (all || is_first_case(f->name) || (cases == CUT_CASES && is_cut(f->name, false))))
             run_file(ctx, w, f, precision, out);
     ck_assert_msg(out->count > 0, "solver %s has no self-test case, or it compares no field", solver);
     const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
@@ -253,15 +253,20 @@ static int way_count(void) { return long_tests() ? 6 : 4; }
 
 /* Which cases run that way, but for `make test-long`: CPUs compile for minutes, and the others would say little
  * more. In double precision, and of a study, the first case alone is cut, and once. */
-static amount amount_of(int which, bool twice, bool study)
+static amount amount_of(int which, bool twice, const char *solver)
 {
+    const bool study = is_study(solver), cut = ways[which].way.boxes == ODD_CUT;
+    char first[128];
+    snprintf(first, sizeof first, "selftest/%s.toml", solver);
     if (long_tests() || ways[which].reference)
         return ALL_CASES;
     if (study)
-        return ways[which].way.boxes == ODD_CUT && !twice ? FIRST_CASE : NO_CASE;
+        return cut && !twice ? FIRST_CASE : NO_CASE;
     if (ways[which].way.group[0] == 64)
         return twice ? NO_CASE : FIRST_CASE;
-    return twice ? FIRST_CASE : ways[which].way.boxes == ODD_CUT ? CUT_CASES : ALL_CASES;
+    if (twice)
+        return !cut || is_cut(first, true) ? FIRST_CASE : NO_CASE;
+    return cut ? CUT_CASES : ALL_CASES;
 }
 
 static int solver_count(void)
@@ -288,7 +293,7 @@ LOOP_TEST(bits_do_not_depend_on_how_it_runs, 2 * solver_count())
     if (!twice || bn_device_describe(device)->fp64) {
         outcome *first = run_cases(ctx, &(way){ .device = device, .boxes = 1 }, solver, precision, ALL_CASES);
         for (int which = 0; which < way_count(); which++) {
-            const amount cases = amount_of(which, twice, is_study(solver));
+            const amount cases = amount_of(which, twice, solver);
             const bool all = cases == ALL_CASES;
             char what[64];
             way other = ways[which].way;

@@ -20,8 +20,9 @@ enum { ODD_CUT = 3, ODD_GROUP_X = 7, ODD_GROUP_Y = 3 };
  * the middle, but for `make test-long`. `file`: name of the self-test case. */
 int odd_cut(const char *file);
 
-/* Whether that case is cut at all: those in which something else crosses the cuts; in `make test-long` all. */
-bool is_cut(const char *file);
+/* Whether that case is cut at all: those in which something else crosses the cuts, in double precision (`twice`) a
+ * solver's first one, but for flow, which compiles longest; in `make test-long` all. */
+bool is_cut(const char *file, bool twice);
 
 /* Whether it is a solver's first self-test case. `file`: its name. */
 bool is_first_case(const char *file);
