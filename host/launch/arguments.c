@@ -29,6 +29,14 @@ static bn_status set_word(const bn_launching *l, const bn_arg *a, size_t box, cl
     return bn_set_arg(l->kernel, box, index, sizeof a->value.i, &a->value.i);
 }
 
+static bn_status set_null(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    const cl_mem none = NULL;
+    (void)a;
+    return bn_set_arg(l->kernel, box, index, sizeof none, &none);
+}
+
+const bn_argument_kind bn_argument_null = { .set = set_null };
 const bn_argument_kind bn_argument_real = { .set = set_real };
 const bn_argument_kind bn_argument_word = { .set = set_word };
 

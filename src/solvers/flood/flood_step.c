@@ -8,42 +8,37 @@
 /* An interval of more time steps than this has failed: the time step has collapsed. */
 static const double most_steps = 1e7;
 
-/* The kernel has an argument for every field; where the case has none, another field is passed, which it does not
- * access. */
-static bn_field *either(bn_field *field, bn_field *other) { return field ? field : other; }
-
 static bn_status launch_advance(flood *s, unsigned slot, double refill, double end)
 {
     const flood_fields *f = &s->f;
     const flood_device *d = &s->device;
     const int order = s->scheme.order, links = s->scheme.links ? 1 : 0;
     const int beside = links || order > 1 || s->scheme.jagged ? 1 : 0;
-    const bn_arg values = d->values ? (bn_arg)BN_ARRAY(d->values) : (bn_arg)BN_READ(f->depth, 0);
     if (order == 2)
         BN_TRY(BN_RUN(d->predict, BN_READ(f->depth, 2), BN_READ(f->velocity, 2), BN_READ(f->bed, 2),
-                      BN_READ(f->cell, beside), values, BN_READ(either(f->land, f->cell), 0), BN_PARTIALS(d->blocks),
-                      BN_SCALARS(d->clock), BN_UPDATE(f->half_depth), BN_UPDATE(f->half_velocity), BN_U32V(slot),
-                      BN_REALV(refill)));
+                      BN_READ(f->cell, beside), BN_ARRAY_OR_NULL(d->values), BN_READ_OR_NULL(f->land, 0),
+                      BN_PARTIALS(d->blocks), BN_SCALARS(d->clock), BN_UPDATE(f->half_depth),
+                      BN_UPDATE(f->half_velocity), BN_U32V(slot), BN_REALV(refill)));
     bn_arg args[] = {
         BN_READ(f->depth, order),
         BN_READ(f->velocity, order),
         BN_READ(f->bed, order),
         BN_READ(f->cell, beside),
-        BN_READ(either(f->rest, f->depth), f->rest ? links : 0),
-        BN_READ(either(f->half_depth, f->depth), order - 1),
-        BN_READ(either(f->half_velocity, f->velocity), order - 1),
-        values,
-        BN_READ(either(f->rain_share, f->depth), 0),
-        BN_READ(either(f->land, f->cell), 0),
-        BN_READ(either(f->soaked, f->depth), 0),
+        BN_READ_OR_NULL(f->rest, links),
+        BN_READ_OR_NULL(f->half_depth, order - 1),
+        BN_READ_OR_NULL(f->half_velocity, order - 1),
+        BN_ARRAY_OR_NULL(d->values),
+        BN_READ_OR_NULL(f->rain_share, 0),
+        BN_READ_OR_NULL(f->land, 0),
+        BN_READ_OR_NULL(f->soaked, 0),
         BN_UPDATE(f->next_depth),
         BN_UPDATE(f->next_velocity),
-        BN_UPDATE(either(f->next_rest, f->next_depth)),
-        BN_UPDATE(either(f->next_soaked, f->next_depth)),
-        BN_UPDATE(either(f->outflow, f->next_depth)),
-        BN_UPDATE(either(f->arrival, f->next_depth)),
-        BN_UPDATE(either(f->deepest, f->next_depth)),
-        BN_UPDATE(either(f->hazard, f->next_depth)),
+        BN_UPDATE_OR_NULL(f->next_rest),
+        BN_UPDATE_OR_NULL(f->next_soaked),
+        BN_UPDATE_OR_NULL(f->outflow),
+        BN_UPDATE_OR_NULL(f->arrival),
+        BN_UPDATE_OR_NULL(f->deepest),
+        BN_UPDATE_OR_NULL(f->hazard),
         BN_PARTIALS_OF(d->blocks, (int)((slot + 1) % FLOOD_SLOTS)),
         BN_SCALARS(d->clock),
         BN_U32V(slot),
