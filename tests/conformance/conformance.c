@@ -91,6 +91,8 @@ bool is_cut(const char *file, bool twice)
     return found || long_tests();
 }
 
+bool is_as_for_users(const char *file, bool twice) { return is_first_case(file) || is_cut(file, twice); }
+
 static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, const char *precision, outcome *out)
 {
     bn_case *c;
@@ -101,11 +103,10 @@ static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, con
     OK(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
     bn_sim_desc desc = { .device = w->device, .boxes = w->boxes == ODD_CUT ? odd_cut(file->name) : w->boxes };
     memcpy(desc.work_group, w->group, sizeof desc.work_group);
-    /* A whole grid in default work-groups is compiled as PoCL compiles it for users, in double precision that of the
-     * first case; boxes, other work-groups and the rest without its optimiser. */
-    const bool as_for_users = desc.boxes == 1 && w->group[0] == 0 &&
-                              (strcmp(precision, "single") == 0 || is_first_case(file->name));
-    without_optimiser(!as_for_users);
+    /* A whole grid in default work-groups is compiled as PoCL compiles it for users; boxes, other work-groups and the
+     * rest without its optimiser. */
+    const bool as_for_users = desc.boxes == 1 && w->group[0] == 0;
+    without_optimiser(!(as_for_users && is_as_for_users(file->name, strcmp(precision, "double") == 0)));
     OK(bn_sim_create(ctx, c, &desc, &sim));
     while (!bn_sim_done(sim))
         OK(bn_sim_step(sim));
@@ -252,7 +253,8 @@ static const struct {
 static int way_count(void) { return long_tests() ? 6 : 4; }
 
 /* Which cases run that way, but for `make test-long`: CPUs compile for minutes, and the others would say little
- * more. In double precision, and of a study, the first case alone is cut, and once. */
+ * more. In double precision, and of a study, which has single precision alone, the first case alone is cut, and once.
+ */
 static amount amount_of(int which, bool twice, const char *solver)
 {
     const bool study = is_study(solver), cut = ways[which].way.boxes == ODD_CUT;
@@ -261,7 +263,7 @@ static amount amount_of(int which, bool twice, const char *solver)
     if (long_tests() || ways[which].reference)
         return ALL_CASES;
     if (study)
-        return cut && !twice ? FIRST_CASE : NO_CASE;
+        return cut ? FIRST_CASE : NO_CASE;
     if (ways[which].way.group[0] == 64)
         return twice ? NO_CASE : FIRST_CASE;
     if (twice)
@@ -286,7 +288,7 @@ LOOP_TEST(bits_do_not_depend_on_how_it_runs, 2 * solver_count())
     const char *solver = solver_at((size_t)_i / 2), *precision = precisions[twice];
     bn_context *ctx;
     bn_device *device;
-    if (!is_wanted(solver))
+    if (!is_wanted(solver) || (twice && is_study(solver) && !long_tests()))
         return;
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
     OK(bn_device_open(ctx, "auto", false, &device));

@@ -24,6 +24,9 @@ int odd_cut(const char *file);
  * solver's first one, but for flow, which compiles longest; in `make test-long` all. */
 bool is_cut(const char *file, bool twice);
 
+/* Whether PoCL compiles its whole grid as for users: those that are cut, and the first in both precisions. */
+bool is_as_for_users(const char *file, bool twice);
+
 /* Whether it is a solver's first self-test case. `file`: its name. */
 bool is_first_case(const char *file);
 
