@@ -498,7 +498,7 @@ static void record_cell(const flood *s, const constants *k, size_t at, real now,
     real *arrival = bn_field_host(s->f.arrival), *deepest = bn_field_host(s->f.deepest),
          *hazard = bn_field_host(s->f.hazard);
     const real danger = h * (SQRT(u * u + v * v) + REAL(0.5));
-    if (arrival[at] < 0 && h > k->wet)
+    if (deepest[at] <= k->wet && h > k->wet)
         arrival[at] = now;
     if (h > deepest[at])
         deepest[at] = h;
