@@ -55,7 +55,7 @@ for shipped in $cases; do
     esac
     more=$sets
     ok "$case: one device" run_as one "$BINNACLE"
-    # Ranks have the boxes of as many parts; the first one finds its programs compiled. Two ranks: below.
+    # Ranks have the boxes of as many parts, and find their programs compiled. Two ranks: below.
     # A box in the middle is another one where boxes have neighbours; maxwell's is below, with unequal shares.
     case ${BN_TEST_LONG:-}$shipped in 1* | flood/selftest) parts=4 ;; flow/* | bpm/selftest-space) parts=3 ;; *) parts=2 ;; esac
     more="$sets --device all"
