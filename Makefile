@@ -225,7 +225,7 @@ $(TEST_BIN): %: %.o $(SUPPORT) $(STATIC)
 # DRY_RUN.
 RUN_TESTS = env BUILD='$(BUILD)' BINNACLE='$(abspath $(BINNACLE))' SAN='$(SAN)' ONLY='$(ONLY)' \
             sh tests/run.sh $(TEST_SH) $(TEST_BIN)
-test: all $(TEST_BIN) ## all tests, about a quarter of an hour on two cores; ONLY=flow takes those with `flow` in their name
+test: all $(TEST_BIN) ## all tests, about 20 minutes on two cores; ONLY=flow takes those with `flow` in their name
 	+@$(DRY_RUN) $(RUN_TESTS)
 test-long: all $(TEST_BIN) ## the same with finer grids and more cases, and all mutants
 	+@$(DRY_RUN) env BN_TEST_LONG=1 $(RUN_TESTS) $(LONG_SH)

@@ -128,11 +128,11 @@ TEST(on_several_devices_too)
     there_and_back(3, 4, usual, 9, 20); /* more than there is of a row */
 }
 
-/* Messages of 3 MiB: three parts each. */
+/* Messages of 2.06 MiB: two parts each. */
 TEST(long_messages_go_in_parts)
 {
     for (int devices = 2; devices <= 3; devices++) /* in one context, and with a thread each */
-        there_and_back_of(8000, 240, devices, devices, usual, 1, 100);
+        there_and_back_of(5400, 220, devices, devices, usual, 1, 100);
 }
 
 /* Fields of other elements take turns on one domain: the messages fit each of them. */
