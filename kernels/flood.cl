@@ -399,7 +399,7 @@ INLINED real wave_speed(real h, real u, real v)
 }
 
 /* Keeps the largest depth and hazard of the state before the step, and when water came: once the largest depth was
- * more than WET, it has come. Twice does no harm. */
+ * more than WET, it has come. A cell may be recorded twice in a step. */
 INLINED void record_cell(place_t at, real begin, real h, real u, real v, global real *arrival, global real *deepest,
                          global real *hazard)
 {

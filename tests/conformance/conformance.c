@@ -81,17 +81,21 @@ bool is_first_case(const char *file)
 
 int odd_cut(const char *file) { return is_first_case(file) || long_tests() ? ODD_CUT : 2; }
 
-bool is_cut(const char *file, bool twice)
+bool is_cut(const char *file, const char *precision)
 {
     static const char *const others[] = { "selftest/flood/order-2.toml", "selftest/flow/stretched.toml",
                                           "selftest/maxwell/two-pass.toml", "selftest/bpm/space.toml" };
+    const bool twice = strcmp(precision, "double") == 0;
     bool found = is_first_case(file) && !(twice && strcmp(file, "selftest/flow.toml") == 0);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         found = found || (!twice && strcmp(file, others[i]) == 0);
     return found || long_tests();
 }
 
-bool is_as_for_users(const char *file, bool twice) { return is_first_case(file) || is_cut(file, twice); }
+void choose_optimiser(const char *file, const char *precision, bool whole)
+{
+    without_optimiser(!(whole && (is_first_case(file) || is_cut(file, precision))));
+}
 
 static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, const char *precision, outcome *out)
 {
@@ -103,10 +107,7 @@ static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, con
     OK(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
     bn_sim_desc desc = { .device = w->device, .boxes = w->boxes == ODD_CUT ? odd_cut(file->name) : w->boxes };
     memcpy(desc.work_group, w->group, sizeof desc.work_group);
-    /* A whole grid in default work-groups is compiled as PoCL compiles it for users; boxes, other work-groups and the
-     * rest without its optimiser. */
-    const bool as_for_users = desc.boxes == 1 && w->group[0] == 0;
-    without_optimiser(!(as_for_users && is_as_for_users(file->name, strcmp(precision, "double") == 0)));
+    choose_optimiser(file->name, precision, desc.boxes == 1 && w->group[0] == 0);
     OK(bn_sim_create(ctx, c, &desc, &sim));
     while (!bn_sim_done(sim))
         OK(bn_sim_step(sim));
@@ -148,7 +149,7 @@ static outcome *run_cases(bn_context *ctx, const way *w, const char *solver, con
     ck_assert_ptr_nonnull(out);
     for (const bn_embedded *f = bn_embedded_files; f->name; f++)
         if (bn_selftest_is_of(f->name, solver) &&
-            (all || is_first_case(f->name) || (cases == CUT_CASES && is_cut(f->name, false))))
+            (all || is_first_case(f->name) || (cases == CUT_CASES && is_cut(f->name, precision))))
             run_file(ctx, w, f, precision, out);
     ck_assert_msg(out->count > 0, "solver %s has no self-test case, or it compares no field", solver);
     const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
@@ -267,7 +268,7 @@ static amount amount_of(int which, bool twice, const char *solver)
     if (ways[which].way.group[0] == 64)
         return twice ? NO_CASE : FIRST_CASE;
     if (twice)
-        return !cut || is_cut(first, true) ? FIRST_CASE : NO_CASE;
+        return !cut || is_cut(first, "double") ? FIRST_CASE : NO_CASE;
     return cut ? CUT_CASES : ALL_CASES;
 }
 

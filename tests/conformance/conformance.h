@@ -20,12 +20,13 @@ enum { ODD_CUT = 3, ODD_GROUP_X = 7, ODD_GROUP_Y = 3 };
  * the middle, but for `make test-long`. `file`: name of the self-test case. */
 int odd_cut(const char *file);
 
-/* Whether that case is cut at all: those in which something else crosses the cuts, in double precision (`twice`) a
- * solver's first one, but for flow, which compiles longest; in `make test-long` all. */
-bool is_cut(const char *file, bool twice);
+/* Whether that case is cut at all: those in which something else crosses the cuts, in double precision a solver's first
+ * one, but for flow, which compiles longest; in `make test-long` all. */
+bool is_cut(const char *file, const char *precision);
 
-/* Whether PoCL compiles its whole grid as for users: those that are cut, and the first in both precisions. */
-bool is_as_for_users(const char *file, bool twice);
+/* PoCL compiles the `whole` grid in default work-groups as for users where the case is cut, or its solver's first one;
+ * the others, boxes and other work-groups without its optimiser. */
+void choose_optimiser(const char *file, const char *precision, bool whole);
 
 /* Whether it is a solver's first self-test case. `file`: its name. */
 bool is_first_case(const char *file);

@@ -117,7 +117,7 @@ static void resume(bn_context *ctx, bn_device *device, const bn_embedded *file, 
     bn_sim_desc desc = { .device = device, .boxes = boxes, .resume = path };
     if (boxes == odd_cut(file->name))
         desc.work_group[0] = ODD_GROUP_X, desc.work_group[1] = ODD_GROUP_Y, desc.work_group[2] = 1;
-    without_optimiser(boxes != 1 || !is_as_for_users(file->name, strcmp(precision, "double") == 0));
+    choose_optimiser(file->name, precision, boxes == 1);
     OK(bn_sim_create(ctx, c, &desc, &sim));
     ck_assert_int_eq((int)bn_sim_now(sim).step, (int)from);
     while (!bn_sim_done(sim))
@@ -141,15 +141,14 @@ static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *fi
     unsigned long long steps;
     bn_case *c = read_case(ctx, file, precision);
     bool tolerant = false;
-    without_optimiser(!is_as_for_users(file->name, strcmp(precision, "double") == 0));
+    choose_optimiser(file->name, precision, true);
     outcome whole = run_whole(ctx, device, c, &steps, &tolerant);
     ck_assert_int_ge((int)steps, 1);
     resume(ctx, device, file, precision, 1, 0, false, &whole);
     const unsigned long long stride = long_tests() ? 1 : (steps + 1) / 2;
     for (unsigned long long from = 1; from <= steps && from < MOST_STEPS; from += stride) {
         resume(ctx, device, file, precision, 1, from, false, &whole);
-        if (!tolerant && is_cut(file->name, strcmp(precision, "double") == 0) &&
-            (from == 1 || stride == 1)) /* each number of boxes is other programs */
+        if (!tolerant && is_cut(file->name, precision) && (from == 1 || stride == 1)) /* boxes are other programs */
             resume(ctx, device, file, precision, from % 2 ? odd_cut(file->name) : 7, from, false, &whole);
         if (!tolerant && (from > 1 || stride == 1))
             resume(ctx, NULL, file, precision, 1, from, true, &whole);

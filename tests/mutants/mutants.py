@@ -225,16 +225,18 @@ def judge(mutant, tree, env, quick, killer):
             (tree / where).write_text(text, encoding="utf-8")
         # Flags, folders and libraries are those of the tree that was copied.
         kept = ["build/flags.txt", "build/deps.mk", "build/rooms/.made"]
-        order = sorted(mutant.tests, key=lambda program: os.path.basename(program) != killer)
-        for program in ([] if quick else ["binnacle"]) + order:
+
+        def not_built(program):
             # A term left out may leave names unused.
             said = build(tree, CLEAN, 1, [f"build/{program}", "CFLAGS=-Wno-unused"], kept)
-            why = said and "does not build: " + "; ".join(re.findall(r"error: .*", said) or said.splitlines()[-1:])
-            if program == "binnacle":
-                why = why or not_twin(mutant, tree, env)
-            if why:
-                return "broken", "", why
-            failure = None if program == "binnacle" else first_failure(program, tree, env)
+            return said and "does not build: " + "; ".join(re.findall(r"error: .*", said) or said.splitlines()[-1:])
+
+        why = None if quick else not_built("binnacle") or not_twin(mutant, tree, env)
+        if why:
+            return "broken", "", why
+        for program in sorted(mutant.tests, key=lambda program: os.path.basename(program) != killer):
+            why = not_built(program)
+            failure = ("broken", "", why) if why else first_failure(program, tree, env)
             if failure:
                 return ("broken",) + failure[1:] if mutant.unchanged else failure
         if mutant.unchanged:

@@ -173,7 +173,7 @@ TEST(gradients_of_scattered_light_have_the_total_field)
 
 /* The index of every cell, or of those of the absorber alone, given once more: means are of the same numbers in another
  * order, and rounding apart the same. In the absorbing layers and above the source a map repeats what is there. */
-static void check_repeated(const char *text, unsigned nx, unsigned ny, unsigned nz)
+static void check_repeated(const char *text, unsigned nx, unsigned ny, unsigned nz, const char *const *names)
 {
     static const char *const key = "structure.map=design";
     const unsigned none[3] = { 0, 0, 0 };
@@ -187,6 +187,8 @@ static void check_repeated(const char *text, unsigned nx, unsigned ny, unsigned 
             d.map[at] = full || index[at] == 1.7 ? index[at] : (double)NAN;
         run mapped = solve(&d, 0, NULL, &key, 1);
         near(difference(&mapped, &plain, "E"), 0, 1e-9, "E");
+        for (int i = 0; names[i]; i++)
+            near(result(&mapped, names[i]), result(&plain, names[i]), 1e-9, names[i]);
         end_run(&mapped);
     }
     end_run(&plain);
@@ -196,8 +198,9 @@ static void check_repeated(const char *text, unsigned nx, unsigned ny, unsigned 
 
 TEST(a_map_of_what_is_there_changes_nothing)
 {
-    check_repeated(layers, NX, NY, NZ);
-    check_repeated(block, 12, 12, 12); /* whose index changes along x and y, too */
+    static const char *const of_layers[] = { "reflectance", "transmittance", "absorptance_absorber", NULL };
+    check_repeated(layers, NX, NY, NZ, of_layers);
+    check_repeated(block, 12, 12, 12, (const char *const[]){ NULL }); /* whose index changes along x and y, too */
 }
 
 static void rejected(const design *d, size_t cell, double index, const char *why)
