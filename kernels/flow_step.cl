@@ -1,7 +1,8 @@
-/* flow_step.cl: a whole step of flow.cl in one launch, on a rectangle whose lines are all folded (transform.cl) and on
- * which psi and omega have the same unknowns. Its parts are the functions that the separate launches consist of, on the
- * same values in the same order: the bits are the same. Between two parts all work-groups meet, so the launch has only
- * as many as run side by side (BN_SIDE_BY_SIDE), and each goes through several pairs of lines. */
+/* flow_step.cl: a whole step of flow.cl in one launch, on a rectangle whose lines all have two ends of one kind and 2^n
+ * intervals (transform.cl), and on which psi and omega have the same unknowns. Its parts are the functions that the
+ * separate launches consist of, on the same values in the same order: the bits are the same. Between two parts all
+ * work-groups meet, so the launch has only as many as run side by side (BN_SIDE_BY_SIDE), and each goes through several
+ * pairs of lines. */
 #if ONE_LAUNCH
 
 /* What a work-group wrote before a meeting all see after it. That `mem_fence` reaches beyond the work-group nobody
@@ -41,7 +42,7 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
 }
 
 #define FOLDED(log, odd) \
-    { log, 2, 0, 0, 1, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd), 1, 0 }
+    { log, 2, 0, 0, 0, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd), 1, 0 }
 #define LOG_MOST (STEP_LOG_X > STEP_LOG_Y ? STEP_LOG_X : STEP_LOG_Y)
 #define STEP_POINTS ((1 << LOG_MOST) + 16 * HEAT)
 #define COEFFICIENTS_PITCH ((NY + 15) / 16 * 16)
@@ -91,7 +92,7 @@ kernel void flow_step(global real *omega, global real *next, global const real *
         global const real *x_value = omega_x, *y_value = omega_y;
         global real *solution = next;
 #endif
-        const tables t = { columns ? twiddle_y : twiddle_x, 0, columns ? pick_column : pick_row, 0, 0 };
+        const tables t = { columns ? twiddle_y : twiddle_x, columns ? pick_column : pick_row, 0, 0 };
         /* Where there are enough work-groups each takes one of two systems: forward along y twice, side by side. */
         const int systems = heat || phase == ROWS ? 1 : 2;
         const int apart = systems == 2 && (!columns || (int)get_num_groups(0) >= 2 * pairs);
@@ -124,7 +125,8 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                                         : system      ? spread_psi
                                                       : spread;
                 lines l;
-                take_lines(&l, line, along, across, columns ? column : AT(phase == ROWS ? x.first : 0, y.first + line),
+                take_lines(&l, line, along, across, 0,
+                           columns ? column : AT(phase == ROWS ? x.first : 0, y.first + line),
                            columns ? COEFFICIENTS_PITCH : PITCH);
                 if (phase == ROWS)
                     weigh_lines(&l, x, y);

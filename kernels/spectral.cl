@@ -4,26 +4,26 @@
  * those of the second right-hand side. */
 
 #define AXIS(dim)                                                                                         \
-    ((axis){ LOG_##dim, LEVELS_##dim, LENGTH_##dim, CHIRP_##dim, FOLD_##dim, ODD_##dim, FIRST_##dim, COUNT_##dim, \
+    ((axis){ LOG_##dim, LEVELS_##dim, LENGTH_##dim, CHIRP_##dim, MIRRORED_##dim, ODD_##dim, FIRST_##dim, COUNT_##dim, \
              TWICE_LOW_##dim, TWICE_HIGH_##dim, PAIRS_##dim, POINTS_##dim })
-/* The end of a folded line of even symmetry stands behind the others. Results at the same place of several pairs lie in
+/* The end of a line of even symmetry stands behind the others. Results at the same place of several pairs lie in
  * different banks. */
-#define POINTS_X ((1 << LOG_X) + 16 * FOLD_X * !ODD_X + (PAIRS_X > 1 ? 16 / PAIRS_X : 0))
-#define POINTS_Y ((1 << LOG_Y) + 16 * FOLD_Y * !ODD_Y + (PAIRS_Y > 1 ? 16 / PAIRS_Y : 0))
+#define POINTS_X ((1 << LOG_X) + 16 * !ODD_X + (PAIRS_X > 1 ? 16 / PAIRS_X : 0))
+#define POINTS_Y ((1 << LOG_Y) + 16 * !ODD_Y + (PAIRS_Y > 1 ? 16 / PAIRS_Y : 0))
 
 /* Along x, from the grid to transposed lines; or back, from what spectral_columns wrote to the grid, a layer of the
  * launch for each system. The second solution gets `plus` added to it. */
 kernel void spectral_rows(global const real *in, global const real *in_second, global real *out,
                           global real *out_second, global const real *plus, global const real2 *restrict twiddle,
-                          global const int *restrict load, global const int *restrict pick,
-                          global const real2 *restrict chirp, global const real2 *restrict spectrum, int back)
+                          global const int *restrict pick, global const real2 *restrict chirp,
+                          global const real2 *restrict spectrum, int back)
 {
     local real2 z[PAIRS_X * POINTS_X];
     const axis x = AXIS(X), y = AXIS(Y);
-    const tables t = { twiddle, load, pick, chirp, spectrum };
+    const tables t = { twiddle, pick, chirp, spectrum };
     const int row = 2 * PAIRS_X * (int)get_group_id(0), second = (int)get_group_id(2);
     lines l;
-    take_lines(&l, row, x, y, AT(back ? 0 : FIRST_X, FIRST_Y + row), PITCH);
+    take_lines(&l, row, x, y, back, AT(back ? 0 : FIRST_X, FIRST_Y + row), PITCH);
     if (!back)
         weigh_lines(&l, x, y);
     transform(second ? in_second : in, l, x, t, z);
@@ -40,8 +40,7 @@ kernel void spectral_columns(global real *transposed, global real *transposed_se
                              global real *out_second, global const real *restrict eigenvalue_x,
                              global const real *restrict eigenvalue_y, global const real *restrict second_x,
                              global const real *restrict second_y, global const real2 *restrict twiddle,
-                             global const int *restrict load, global const int *restrict pick,
-                             global const int *restrict load_back, global const int *restrict pick_back,
+                             global const int *restrict pick, global const int *restrict pick_back,
                              global const real2 *restrict chirp, global const real2 *restrict spectrum)
 {
     local real2 z[PAIRS_Y * POINTS_Y];
@@ -51,9 +50,9 @@ kernel void spectral_columns(global real *transposed, global real *transposed_se
     ROLLED
     for (int pass = 0; pass <= SYSTEMS; pass++) {
         const int back = pass > 0;
-        const tables t = { twiddle, back ? load_back : load, back ? pick_back : pick, chirp, spectrum };
+        const tables t = { twiddle, back ? pick_back : pick, chirp, spectrum };
         lines l;
-        take_lines(&l, column, y, x, TRANSPOSED_FIRST + (index_t)column * TRANSPOSED_PITCH, TRANSPOSED_PITCH);
+        take_lines(&l, column, y, x, back, TRANSPOSED_FIRST + (index_t)column * TRANSPOSED_PITCH, TRANSPOSED_PITCH);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         transform(pass < 2 ? transposed : transposed_second, l, y, t, z);
         if (back)

@@ -93,7 +93,7 @@ ALWAYS_INLINED void fold(local reals *z, int log, int top, global const real2 *t
     }
 }
 
-ALWAYS_INLINED void transform_folded(local reals *z, int log, global const real2 *twiddle, int odd)
+ALWAYS_INLINED void transform_points(local reals *z, int log, global const real2 *twiddle, int odd)
 {
     const int last = 1 << log;
     for (int top = log; top > 0; top -= 2) {
@@ -134,7 +134,7 @@ ALWAYS_INLINED void unfold(local reals *z, int log, int top, global const real2 
 }
 
 /* Values times their chirps that are folded, to be multiplied by those of the results. */
-ALWAYS_INLINED void convolve_folded(local reals *z, int log, global const real2 *twiddle,
+ALWAYS_INLINED void convolve(local reals *z, int log, global const real2 *twiddle,
                                     global const real2 *spectrum, int odd)
 {
     const int last = 1 << log;
@@ -149,57 +149,47 @@ ALWAYS_INLINED void convolve_folded(local reals *z, int log, global const real2 
     }
 }
 
-ALWAYS_INLINED void transform_extended(local reals *z, int log, int chirps, global const real2 *twiddle,
-                                       global const real2 *spectrum)
-{
-    if (log % 2)
-        one_level(z, 0, 1 << log, log, log, twiddle, 0);
-    for (int top = log - log % 2; top > 0; top -= 2)
-        two_levels(z, 0, 1 << log, top, log, twiddle, 0);
-    if (!chirps)
-        return;
-    for (int p = 0; p < 1 << log; p++)
-        z[p] = times(z[p], spectrum[p]);
-    for (int top = 2; top <= log; top += 2)
-        two_levels(z, 0, 1 << log, top, log, twiddle, 1);
-    if (log % 2)
-        one_level(z, 0, 1 << log, log, log, twiddle, 1);
-}
-
 /* The transform of a dimension, constants of the build; tables: of the host's spectral_plan.h, forward or back. */
 typedef struct axis {
-    int log, length, chirps, folded, odd, count;
+    int log, length, chirps, mirrored, odd, count;
 } axis;
 typedef struct tables {
     global const real2 *twiddle;
-    global const int *load, *pick;
+    global const int *pick;
     global const real2 *chirp, *spectrum;
 } tables;
+enum { MIRRORED_HIGH = 1, MIRRORED_LOW };
+
+/* The value at point m of a transform, -1: zero; back: from coefficients. */
+static inline int value_at(axis a, int m, int back)
+{
+    const int from_mirror = (int)abs(a.count - m), coefficient = m / 2;
+    if (!a.mirrored)
+        return m - a.odd < a.count ? m - a.odd : -1;
+    if (back)
+        return m % 2 && coefficient < a.count ? coefficient : -1;
+    return from_mirror >= a.count ? -1 : a.mirrored == MIRRORED_LOW ? from_mirror : a.count - 1 - from_mirror;
+}
 
 /* Transforms the values y of lines; their points are in z then. */
-ALWAYS_INLINED void transform(local const reals *y, axis a, tables t, local reals *z)
+ALWAYS_INLINED void transform(local const reals *y, axis a, int back, tables t, local reals *z)
 {
-    for (int m = 0; m < (1 << a.log) + a.folded; m++) {
-        const int number = m - a.odd, inside = number >= 0 && number < a.count;
-        const int code = a.folded ? (inside ? number + 1 : 0) : m < a.length ? t.load[m] : 0;
-        const reals v = code > 0 ? y[code - 1] : code < 0 ? -y[-code - 1] : (reals)(0);
-        z[m] = a.chirps && code != 0 ? times(v, t.chirp[m]) : v;
+    for (int m = 0; m <= 1 << a.log; m++) {
+        const int number = value_at(a, m, back);
+        const reals v = number < 0 ? (reals)(0) : y[number];
+        z[m] = a.chirps && number >= 0 ? times(v, t.chirp[m]) : v;
     }
-    if (a.folded)
-        transform_folded(z, a.log, t.twiddle, a.odd);
-    if (a.folded && a.chirps)
-        convolve_folded(z, a.log, t.twiddle, t.spectrum, a.odd);
-    if (!a.folded)
-        transform_extended(z, a.log, a.chirps, t.twiddle, t.spectrum);
+    transform_points(z, a.log, t.twiddle, a.odd);
+    if (a.chirps)
+        convolve(z, a.log, t.twiddle, t.spectrum, a.odd);
 }
 
 /* Value number q of the result of the transform. */
 ALWAYS_INLINED reals result(local const reals *z, int q, axis a, tables t)
 {
     const int code = t.pick[q], at = (int)abs(code) - 1;
-    const int chirps_back = a.folded ? a.length / 2 + 1 : 0;
-    const reals v = a.chirps ? times(z[at], t.chirp[chirps_back + at]) : z[at];
-    const reals w = a.odd && (!a.folded || a.chirps) ? (reals)(-v.hi, v.lo) : v;
+    const reals v = a.chirps ? times(z[at], t.chirp[a.length / 2 + 1 + at]) : z[at];
+    const reals w = a.odd && a.chirps ? (reals)(-v.hi, v.lo) : v;
     return code > 0 ? w : -w;
 }
 
@@ -237,20 +227,20 @@ ALWAYS_INLINED void store(reals v, int lines, global real *to)
         to[line] = ((private const real *)&in_order)[line];
 }
 
-#define AXIS(dim) ((axis){ LOG_##dim, LENGTH_##dim, CHIRP_##dim, FOLD_##dim, ODD_##dim, COUNT_##dim })
-#define POINTS_X ((1 << LOG_X) + FOLD_X)
-#define POINTS_Y ((1 << LOG_Y) + FOLD_Y)
+#define AXIS(dim) ((axis){ LOG_##dim, LENGTH_##dim, CHIRP_##dim, MIRRORED_##dim, ODD_##dim, COUNT_##dim })
+#define POINTS_X ((1 << LOG_X) + 1)
+#define POINTS_Y ((1 << LOG_Y) + 1)
 
 /* Along x, from the grid to transposed lines; or back, from what spectral_columns wrote to the grid, a layer of the
  * launch for each system. The second solution gets `plus` added to it. */
 kernel void spectral_rows(global const real *in, global const real *in_second, global real *out,
                           global real *out_second, global const real *plus, global const real2 *restrict twiddle,
-                          global const int *restrict load, global const int *restrict pick,
-                          global const real2 *restrict chirp, global const real2 *restrict spectrum, int back)
+                          global const int *restrict pick, global const real2 *restrict chirp,
+                          global const real2 *restrict spectrum, int back)
 {
     local reals z[POINTS_X], y[COUNT_X];
     const axis x = AXIS(X);
-    const tables t = { twiddle, load, pick, chirp, spectrum };
+    const tables t = { twiddle, pick, chirp, spectrum };
     const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2), lines = min(LINES, COUNT_Y - row);
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
         return;
@@ -265,7 +255,7 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
         for (int q = 0; TWICE_HIGH_Y && row + lines == COUNT_Y && q < COUNT_X; q++)
             REAL_AT(y, q, lines - 1) *= 2;
     }
-    transform(y, x, t, z);
+    transform(y, x, back, t, z);
     global real *to = (second ? out_second : out) + (back ? first : TRANSPOSED_FIRST + row);
     for (int q = 0; q < COUNT_X; q++) {
         const reals v = result(z, q, x, t);
@@ -289,20 +279,19 @@ kernel void spectral_columns(global const real *transposed, global const real *t
                              global real *out_second, global const real *restrict eigenvalue_x,
                              global const real *restrict eigenvalue_y, global const real *restrict second_x,
                              global const real *restrict second_y, global const real2 *restrict twiddle,
-                             global const int *restrict load, global const int *restrict pick,
-                             global const int *restrict load_back, global const int *restrict pick_back,
+                             global const int *restrict pick, global const int *restrict pick_back,
                              global const real2 *restrict chirp, global const real2 *restrict spectrum)
 {
     local reals z[POINTS_Y], y[COUNT_Y];
     const axis a = AXIS(Y);
-    const tables forward = { twiddle, load, pick, chirp, spectrum };
-    const tables backward = { twiddle, load_back, pick_back, chirp, spectrum };
+    const tables forward = { twiddle, pick, chirp, spectrum };
+    const tables backward = { twiddle, pick_back, chirp, spectrum };
     const int column = 2 * (int)get_group_id(0), lines = min(LINES, COUNT_X - column);
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
         return;
     (void)transposed_second; /* the coefficients stay in y */
     gather(transposed + TRANSPOSED_FIRST + (index_t)column * TRANSPOSED_PITCH, TRANSPOSED_PITCH, lines, COUNT_Y, y);
-    transform(y, a, forward, z);
+    transform(y, a, 0, forward, z);
     for (int q = 0; q < COUNT_Y; q++) {
         y[q] = result(z, q, a, forward);
         for (int line = lines; line < LINES; line++) /* those that are not there are zero, not almost */
@@ -315,7 +304,7 @@ kernel void spectral_columns(global const real *transposed, global const real *t
             ((private real *)&by)[SLOT(line)] = value_x[min(column + line, COUNT_X - 1)];
         for (int q = 0; q < COUNT_Y; q++)
             y[q] = y[q] / (by + value_y[q]);
-        transform(y, a, backward, z);
+        transform(y, a, 1, backward, z);
         for (int q = 0; q < COUNT_Y; q++)
             store(result(z, q, a, backward), lines, (system ? out_second : out) + AT(column, FIRST_Y + q));
     }

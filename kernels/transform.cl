@@ -2,42 +2,39 @@
  * (spectral.cl) and for whole steps in one launch (flow_step.cl): functions, no kernels. The kind of transform follows
  * from the two ends of a line.
  *
- * Each line is extended beyond its ends: odd where the value is given, even where the border mirrors. So it is periodic
- * with LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one complex
- * transform of a + i b. The transform applied twice gives LENGTH times the line, so forward and backward transforms are
- * one routine.
- *   load[m]   for point m of the period: 1 + number of the value, negative when mirrored with a minus sign, 0: zero
- *   pick[q]   value number q in the result of the transform, in the same form
- * Lines of N = 2^LOG intervals whose ends are of one kind are not extended but folded (FOLD), which leaves half of the
- * points: even wave numbers are the transform of f[j] -+ f[N - j] over N / 2 intervals, to be folded again; odd ones a
- * transform of N / 2 points of f[j] +- f[N - j] (Makhoul 1980). So block 0 of a level is folded while the others take
- * their butterflies, in place.
+ * Each line is continued beyond its ends: odd where the value is given, even where the border mirrors. So it is
+ * periodic with LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one
+ * complex transform of a + i b. The transform applied twice gives LENGTH times the line, so forward and backward
+ * transforms are one routine. A line whose ends are not alike is taken together with its image in the mirrored end
+ * (MIRRORED), which makes it an odd one of twice the intervals; of its coefficients those of even wave numbers are
+ * zero.
+ *   pick[q]   value number q in the result of the transform: 1 + its place, negative where its sign is to be changed
+ * Lines of N = 2^LOG intervals are folded, so that of the 2 N points of a period half are enough: even wave numbers are
+ * the transform of f[j] -+ f[N - j] over N / 2 intervals, to be folded again; odd ones a transform of N / 2 points of
+ * f[j] +- f[N - j] (Makhoul 1980). So block 0 of a level is folded while the others take their butterflies, in place.
  * The complex transform is radix 2 (Gentleman and Sande 1966: natural order in, bit-reversed order out) with 2^LOG
- * points in local memory, three levels at a time in registers. Lengths that are no powers of two go through a
- * convolution whose length is one (CHIRP; Bluestein 1970). Where lines are folded so is their convolution, over 2^LOG
- * intervals: values times chirps are folded, multiplied by the spectrum of the chirps where they then lie, and
- * unfolded. The matrix of the folded transform is real and, but for the weights of the ends, which the tables have,
- * symmetric: so its conjugate transpose, step by step from the last to the first, is the same transform, out of
- * bit-reversed order. */
+ * points in local memory, two or three levels at a time in registers. Lengths that are no powers of two go through a
+ * convolution whose length is one (CHIRP; Bluestein 1970), which is folded, too, over 2^LOG intervals: values times
+ * chirps are folded, multiplied by the spectrum of the chirps where they then lie, and unfolded. The matrix of the
+ * folded transform is real and, but for the weights of the ends, which the tables have, symmetric: so its conjugate
+ * transpose, step by step from the last to the first, is the same transform, out of bit-reversed order. */
 
 /* Whether some axis of this build has a property of those below. Clang drops what stands behind a constant that is
  * false before anything else, and else optimises for as long what no line needs as what all need. */
 #if ONE_LAUNCH
-#define SOME_AXIS(has) (has(1, 2, STEP_LOG_X, 0) || has(1, 2, STEP_LOG_Y, 0))
-#elif defined(FOLD_X)
-#define SOME_AXIS(has) (has(FOLD_X, LEVELS_X, LOG_X, CHIRP_X) || has(FOLD_Y, LEVELS_Y, LOG_Y, CHIRP_Y))
+#define SOME_AXIS(has) (has(0, 2, STEP_LOG_X, 0) || has(0, 2, STEP_LOG_Y, 0))
+#elif defined(MIRRORED_X)
+#define SOME_AXIS(has) (has(MIRRORED_X, LEVELS_X, LOG_X, CHIRP_X) || has(MIRRORED_Y, LEVELS_Y, LOG_Y, CHIRP_Y))
 #else
 #define SOME_AXIS(has) 0
 #endif
-#define IS_FOLDED(folded, levels, log, chirps) (folded)
-#define IS_EXTENDED(folded, levels, log, chirps) (!(folded))
-#define CONVOLVES_EXTENDED(folded, levels, log, chirps) (!(folded) && (chirps))
-#define CONVOLVES_FOLDED(folded, levels, log, chirps) ((folded) && (chirps))
-#define TAKES_TWO(folded, levels, log, chirps) ((folded) && (levels) == 2)
-#define TAKES_THREE(folded, levels, log, chirps) ((folded) && (levels) == 3)
-#define BEGINS_WITH_ONE(folded, levels, log, chirps) ((folded) && FIRST_LEVELS(log, levels) == 1)
-#define BEGINS_WITH_TWO(folded, levels, log, chirps) ((folded) && FIRST_LEVELS(log, levels) == 2)
-#define BEGINS_WITH_THREE(folded, levels, log, chirps) ((folded) && FIRST_LEVELS(log, levels) == 3)
+#define IS_MIRRORED(mirrored, levels, log, chirps) (mirrored)
+#define CONVOLVES(mirrored, levels, log, chirps) (chirps)
+#define TAKES_TWO(mirrored, levels, log, chirps) ((levels) == 2)
+#define TAKES_THREE(mirrored, levels, log, chirps) ((levels) == 3)
+#define BEGINS_WITH_ONE(mirrored, levels, log, chirps) (FIRST_LEVELS(log, levels) == 1)
+#define BEGINS_WITH_TWO(mirrored, levels, log, chirps) (FIRST_LEVELS(log, levels) == 2)
+#define BEGINS_WITH_THREE(mirrored, levels, log, chirps) (FIRST_LEVELS(log, levels) == 3)
 
 /* Index in local memory: points of every stride of the transform lie in different banks. Of two numbers that have no
  * bit in common SWIZZLE(a + b) = SWIZZLE(a) ^ SWIZZLE(b). */
@@ -134,49 +131,6 @@ ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, global const real2 *t
     butterflies_4(z, SWIZZLE((t >> (top - 2)) << top | offset), part, top, offset, twiddle, up);
 }
 
-ALWAYS_INLINED void pass_all(local real2 *z, int log, int top, global const real2 *twiddle, int up)
-{
-    FOR_ITEMS(t, 1 << (log - 3))
-    pass_8(z, t, top, twiddle, up);
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-/* The one or two levels that remain; always the largest. */
-ALWAYS_INLINED void pass_rest(local real2 *z, int log, global const real2 *twiddle, int up)
-{
-    if (log % 3 == 1) {
-        const int part = 1 << (log - 1);
-        FOR_ITEMS(base, part)
-        {
-            const int at = SWIZZLE(base);
-            TAKE(a, 0) TAKE(b, 1) BUTTERFLY(a, b, FACTOR(log, base)) PUT(a, 0) PUT(b, 1)
-        }
-    } else {
-        const int part = 1 << (log - 2);
-        FOR_ITEMS(base, part)
-        butterflies_4(z, SWIZZLE(base), part, log, base, twiddle, up);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-ALWAYS_INLINED void transform_down(local real2 *z, int log, global const real2 *twiddle)
-{
-    if (log % 3)
-        pass_rest(z, log, twiddle, 0);
-    ROLLED
-    for (int top = log - log % 3; top > 0; top -= 3)
-        pass_all(z, log, top, twiddle, 0);
-}
-
-ALWAYS_INLINED void transform_up(local real2 *z, int log, global const real2 *twiddle)
-{
-    ROLLED
-    for (int top = 3; top <= log - log % 3; top += 3)
-        pass_all(z, log, top, twiddle, 1);
-    if (log % 3)
-        pass_rest(z, log, twiddle, 1);
-}
-
 /* Values of a line that a work-item loads at once; lines of steps in one launch are short. */
 #if ONE_LAUNCH
 #define AHEAD 1
@@ -191,7 +145,10 @@ typedef struct lines {
     index_t first, apart, stride;
     int count, number, lines;
     int twice_low, twice_high, twice_first, twice_last;
+    int mirrored;
 } lines;
+/* Which end of a line is mirrored; or it has coefficients of odd wave numbers alone. */
+enum { MIRRORED_HIGH = 1, MIRRORED_LOW, ODD_WAVES };
 
 /* How many lines of a pair there are. */
 static inline int there(lines l, int pair) { return l.lines - l.number - 2 * pair; }
@@ -279,25 +236,38 @@ ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, in
     }
 }
 
+/* The value at point m of a transform, -1: zero. */
+static inline int value_at(lines l, int m, int odd)
+{
+    const int from_mirror = (int)abs(l.count - m), coefficient = m / 2;
+    const int mirrored = SOME_AXIS(IS_MIRRORED) ? l.mirrored : 0;
+    if (!mirrored)
+        return m - odd < l.count ? m - odd : -1;
+    if (mirrored == ODD_WAVES)
+        return m % 2 && coefficient < l.count ? coefficient : -1;
+    return from_mirror >= l.count ? -1 : mirrored == MIRRORED_LOW ? from_mirror : l.count - 1 - from_mirror;
+}
+
 /* Point m of the lines of a pair, multiplied by their factors and by its chirp. `ends`: it may be one that is no value.
  */
 ALWAYS_INLINED real2 point(global const real *values, lines l, int pair, int m, int odd, int ends, int chirps,
                            global const real2 *chirp)
 {
-    const int number = m - odd, line = 2 * pair;
-    if (chirps && number >= l.count) /* half of them or more */
+    const int mirrored = SOME_AXIS(IS_MIRRORED) ? l.mirrored : 0, any = ends | mirrored;
+    const int number = any ? value_at(l, m, odd) : m - odd, line = 2 * pair;
+    if ((chirps | mirrored) && number < 0) /* of a convolution half of them or more; of few others: no branch */
         return (real2)(0);
-    const index_t at = l.first + line * l.apart + (index_t)(ends ? clamp(number, 0, l.count - 1) : number) * l.stride;
+    const index_t at = l.first + line * l.apart + (index_t)(any ? max(number, 0) : number) * l.stride;
     const real2 v = (real2)(there(l, pair) > 0 ? values[at] : 0, there(l, pair) > 1 ? values[at + l.apart] : 0);
     const real2 w = (real2)(factor(l, line), factor(l, line + 1)) * v;
-    if (!ends)
+    if (!any)
         return w;
-    if (number < 0 || number >= l.count)
+    if (number < 0)
         return (real2)(0);
     return chirps ? times(weight(l, number) * w, chirp[m]) : weight(l, number) * w;
 }
 
-/* Levels of the first pass of a folded transform, on the way from global to local memory: as many as do not make whole
+/* Levels of the first pass, on the way from global to local memory: as many as do not make whole
  * passes of `levels`, two or three. Three have fewer barriers and take more registers. */
 #define FIRST_LEVELS(log, levels) ((log) % (levels) ? (log) % (levels) : (levels))
 
@@ -445,7 +415,7 @@ ALWAYS_INLINED void unfold_lines(local real2 *z, int room, int pairs, int log, i
 }
 
 /* Values times their chirps that are folded, to be multiplied by the chirps of the results. */
-ALWAYS_INLINED void convolve_folded(local real2 *z, int room, int pairs, int log, int first, int odd,
+ALWAYS_INLINED void convolve(local real2 *z, int room, int pairs, int log, int first, int odd,
                                     global const real2 *twiddle, global const real2 *spectrum)
 {
     FOR_ITEMS(t, pairs << log)
@@ -478,9 +448,9 @@ ALWAYS_INLINED void convolve_folded(local real2 *z, int room, int pairs, int log
 }
 
 /* `levels`: of a pass. */
-ALWAYS_INLINED void transform_folded(global const real *values, lines l, int pairs, int log, int levels, int odd,
-                                     int chirps, global const real2 *twiddle, global const real2 *chirp,
-                                     global const real2 *spectrum, local real2 *z, int room)
+ALWAYS_INLINED void transform_lines(global const real *values, lines l, int pairs, int log, int levels, int odd,
+                                    int chirps, global const real2 *twiddle, global const real2 *chirp,
+                                    global const real2 *spectrum, local real2 *z, int room)
 {
     const int first = FIRST_LEVELS(log, levels);
     if (SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
@@ -493,55 +463,11 @@ ALWAYS_INLINED void transform_folded(global const real *values, lines l, int pai
         fold_rest_4(z, room, pairs, log, log - first, odd, twiddle);
     else if (SOME_AXIS(TAKES_THREE))
         fold_rest(z, log, log - first, odd, twiddle);
-    if (SOME_AXIS(CONVOLVES_FOLDED) && chirps)
-        convolve_folded(z, room, pairs, log, first, odd, twiddle, spectrum);
+    if (SOME_AXIS(CONVOLVES) && chirps)
+        convolve(z, room, pairs, log, first, odd, twiddle, spectrum);
 }
 
-/* Transforms two lines that are extended. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its
- * conjugate, over its length, in the transform's own order. */
-ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log, int length, int chirps,
-                                    global const real2 *twiddle, global const int *load, global const real2 *chirp,
-                                    global const real2 *spectrum, local real2 *z)
-{
-    /* AHEAD points at a time, so that their loads overlap. */
-    for (int begin = (int)get_local_id(0); begin < 1 << log; begin += AHEAD * (int)get_local_size(0)) {
-        int code[AHEAD];
-        real2 v[AHEAD];
-#pragma unroll
-        for (int n = 0; n < AHEAD; n++) {
-            const int m = begin + n * (int)get_local_size(0);
-            code[n] = m < length ? load[m] : 0;
-        }
-#pragma unroll
-        for (int n = 0; n < AHEAD; n++) {
-            const index_t at = (index_t)max((int)abs(code[n]) - 1, 0) * l.stride;
-            v[n].x = there(l, 0) > 0 ? values[l.first + at] : 0;
-            v[n].y = there(l, 0) > 1 ? values[l.first + l.apart + at] : 0;
-        }
-#pragma unroll
-        for (int n = 0; n < AHEAD; n++) {
-            const int m = begin + n * (int)get_local_size(0), number = (int)abs(code[n]) - 1;
-            const real end = weight(l, number);
-            const real sign = code[n] > 0 ? end : -end;
-            real2 w = code[n] ? sign * ((real2)(factor(l, 0), factor(l, 1)) * v[n]) : (real2)(0);
-            if (SOME_AXIS(CONVOLVES_EXTENDED) && chirps && code[n] != 0)
-                w = times(w, chirp[m]);
-            if (m < 1 << log)
-                z[SWIZZLE(m)] = w;
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
-    transform_down(z, log, twiddle);
-    if (SOME_AXIS(CONVOLVES_EXTENDED) && chirps) {
-        FOR_ITEMS(p, 1 << log)
-        z[SWIZZLE(p)] = times(z[SWIZZLE(p)], spectrum[p]);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        transform_up(z, log, twiddle);
-    }
-}
-
-/* The two results at a place: the transform is S_b - i S_a for odd lines that are extended or convolved, else C_a + i
- * C_b. */
+/* The two results at a place: the transform is S_b - i S_a for odd lines that are convolved, else C_a + i C_b. */
 ALWAYS_INLINED real2 result(local const real2 *z, int code, int times_i, int chirps, global const real2 *chirp)
 {
     const int at = (int)abs(code) - 1;
@@ -609,37 +535,33 @@ ALWAYS_INLINED void store_lines(global real *values, lines l, int pairs, local c
  * along y and back along x, in `spread`, rows begin at the grid's first node, so that pairs are aligned. */
 
 /* The transform of a dimension, constants of the build; the unknowns are `count` nodes from `first` on. A work-group
- * has `pairs` pairs of lines, and `room` points of local memory for each; more than one if lines are folded. Tables:
- * those of the host's spectral_plan.h, forward or back. */
+ * has `pairs` pairs of lines, and `room` points of local memory for each. Tables: those of the host's spectral_plan.h,
+ * forward or back. */
 typedef struct axis {
-    int log, levels, length, chirps, folded, odd, first, count, twice_low, twice_high, pairs, room;
+    int log, levels, length, chirps, mirrored, odd, first, count, twice_low, twice_high, pairs, room;
 } axis;
 typedef struct tables {
     global const real2 *twiddle;
-    global const int *load, *pick;
+    global const int *pick;
     global const real2 *chirp, *spectrum;
 } tables;
 
 ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, local real2 *z)
 {
-    if (SOME_AXIS(IS_FOLDED) && a.folded)
-        transform_folded(values, l, a.pairs, a.log, a.levels, a.odd, a.chirps, t.twiddle, t.chirp, t.spectrum, z,
-                         a.room);
-    else if (SOME_AXIS(IS_EXTENDED))
-        transform_lines(values, l, a.log, a.length, a.chirps, t.twiddle, t.load, t.chirp, t.spectrum, z);
+    transform_lines(values, l, a.pairs, a.log, a.levels, a.odd, a.chirps, t.twiddle, t.chirp, t.spectrum, z, a.room);
 }
 
 ALWAYS_INLINED void store(global real *values, lines l, axis a, tables t, int side_by_side, int divisions, divisor by,
                           divisor then_by, int adds, global const real *plus, local const real2 *z)
 {
-    store_lines(values, l, a.pairs, z, a.room, a.odd && (!a.folded || a.chirps), a.chirps, t.pick,
-                t.chirp + (a.folded ? a.length / 2 + 1 : 0), side_by_side, divisions, by, then_by, adds, plus);
+    store_lines(values, l, a.pairs, z, a.room, a.odd && a.chirps, a.chirps, t.pick, t.chirp + a.length / 2 + 1,
+                side_by_side, divisions, by, then_by, adds, plus);
 }
 
 #define NOT_DIVIDED ((divisor){ 0, 0, 0 })
 
-/* Lines along `along` from number `number` on, of those across. */
-ALWAYS_INLINED void take_lines(lines *l, int number, axis along, axis across, index_t first, index_t apart)
+/* Lines along `along` from number `number` on, of those across; values, or coefficients on their way back. */
+ALWAYS_INLINED void take_lines(lines *l, int number, axis along, axis across, int back, index_t first, index_t apart)
 {
     l->first = first;
     l->apart = apart;
@@ -647,6 +569,7 @@ ALWAYS_INLINED void take_lines(lines *l, int number, axis along, axis across, in
     l->count = along.count;
     l->number = number;
     l->lines = across.count;
+    l->mirrored = along.mirrored && back ? ODD_WAVES : along.mirrored;
     l->twice_low = l->twice_high = l->twice_first = l->twice_last = 0;
 }
 

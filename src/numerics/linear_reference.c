@@ -526,33 +526,26 @@ static void transform_lines(bn_linear_reference *l, int d, bool back, real *firs
 {
     const bn_spectral_axis *a = &l->spectral.axis[d];
     const axis *t = &l->axes[d];
-    const int32_t *load = back ? a->load_back : a->load, *pick = back ? a->pick_back : a->pick;
+    const int32_t *pick = back ? a->pick_back : a->pick;
     pair *v = l->line;
     for (int m = 0; m <= 1 << a->log; m++) {
-        const int number = m - a->first, folded = number >= 0 && number < a->count ? number + 1 : 0;
-        const int code = a->folded ? folded : m < a->length ? load[m] : 0;
-        const size_t at = (size_t)(abs(code) - (code != 0)) * stride;
-        v[m].x = code == 0 ? 0 : code > 0 ? first[at] : -first[at];
-        v[m].y = code == 0 || !second ? 0 : code > 0 ? second[at] : -second[at];
-        if (a->chirps && code != 0)
+        const int number = bn_spectral_value_at(a, m, back);
+        const size_t at = number < 0 ? 0 : (size_t)number * stride;
+        v[m].x = number < 0 ? 0 : first[at];
+        v[m].y = number < 0 || !second ? 0 : second[at];
+        if (a->chirps && number >= 0)
             v[m] = by(v[m], t->chirp + 2 * (ptrdiff_t)m);
     }
-    if (a->folded)
-        transform_folded(v, a->log, t->twiddle, a->odd);
-    for (int top = a->log; !a->folded && top > 0; top--)
-        butterflies(v, 0, a->log, top, a->log, t->twiddle, false);
-    for (int m = 0; a->chirps && m < (1 << a->log) + a->folded; m++)
+    transform_folded(v, a->log, t->twiddle, a->odd);
+    for (int m = 0; a->chirps && m <= 1 << a->log; m++)
         v[m] = by(v[m], t->spectrum + 2 * (ptrdiff_t)m);
-    if (a->chirps && a->folded)
+    if (a->chirps)
         unfold_all(v, a->log, t->twiddle, a->odd);
-    for (int top = 1; a->chirps && !a->folded && top <= a->log; top++)
-        butterflies(v, 0, a->log, top, a->log, t->twiddle, true);
     for (int q = 0; q < a->count; q++) {
         const int at = abs(pick[q]) - 1;
         const real *chirp = t->chirp + 2 * (ptrdiff_t)(at + bn_spectral_chirps_back(a));
         const pair value = a->chirps ? by(v[at], chirp) : v[at];
-        const bool imaginary = a->odd && (!a->folded || a->chirps);
-        const pair times_i = imaginary ? (pair){ -value.y, value.x } : value;
+        const pair times_i = a->odd && a->chirps ? (pair){ -value.y, value.x } : value;
         first[(size_t)q * stride] = pick[q] > 0 ? times_i.x : -times_i.x;
         if (second)
             second[(size_t)q * stride] = pick[q] > 0 ? times_i.y : -times_i.y;

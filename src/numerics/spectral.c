@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TWIDDLE, LOAD, PICK, LOAD_BACK, PICK_BACK, CHIRP, SPECTRUM, EIGENVALUE, FORWARD, BACK, TABLES };
+enum { TWIDDLE, PICK, PICK_BACK, CHIRP, SPECTRUM, EIGENVALUE, FORWARD, BACK, TABLES };
 
 struct bn_spectral {
     bn_program *program, *program_of_columns; /* of all kernels, or of two one each */
@@ -38,7 +38,7 @@ enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 enum { VECTOR = 64 }; /* bytes */
 enum { DEFINES_MOST = 27 };
 
-/* Levels of a pass over folded lines (kernels/transform.cl). */
+/* Levels of a pass over lines (kernels/transform.cl). */
 static int levels(const bn_spectral_axis *a, size_t real_bytes)
 {
     return real_bytes == 4 && !a->chirps && a->log > 11 ? 3 : 2;
@@ -52,24 +52,20 @@ static size_t pairs(const bn_device *device, const bn_spectral_axis *a, const bn
     const size_t points = ((size_t)1 << a->log) + 16 + 8; /* an end, and what sets pairs apart */
     const bool fits = 2 * 2 * real_bytes * points <= bn_device_describe(device)->local_bytes;
     const bool many = a->log >= PAIRS_LOG && across->count >= PAIRS_LINES;
-    return a->folded && levels(a, real_bytes) == 2 && many && fits ? 2 : 1;
+    return levels(a, real_bytes) == 2 && many && fits ? 2 : 1;
 }
 
 /* Work-items for lines: four points each; or eight, and a warp for those that are folded once more (0: the default). */
 static size_t items(const bn_spectral_axis *a, size_t count, size_t real_bytes)
 {
     const size_t points = (size_t)1 << a->log, wish = levels(a, real_bytes) == 2 ? count * points / 4 : points / 8 + 32;
-    return !a->folded || wish > 256 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
+    return wish > 256 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
 }
 
-/* 0: not limited. */
 static int registers(const bn_spectral_axis *x, const bn_spectral_axis *y, size_t real_bytes)
 {
     const bool three = levels(x, real_bytes) == 3 || levels(y, real_bytes) == 3;
-    return !x->folded || !y->folded ? 0
-           : real_bytes == 8        ? REGISTERS_IN_DOUBLE
-           : three                  ? REGISTERS_OF_THREE_LEVELS
-                                    : REGISTERS;
+    return real_bytes == 8 ? REGISTERS_IN_DOUBLE : three ? REGISTERS_OF_THREE_LEVELS : REGISTERS;
 }
 
 /* Whether the device is a CPU with local memory for points and values of a vector of lines (kernels/spectral_lines.cl).
@@ -86,13 +82,11 @@ static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
 /* For the kernels of spectral_lines.cl, or of spectral.cl. */
 static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bool lines, bn_device_array *table[TABLES])
 {
-    const size_t length = (size_t)a->length, count = (size_t)a->count;
+    const size_t count = (size_t)a->count;
     const double none[2] = { 0, 0 };
     BN_TRY(bn_device_array_reals(d, "twiddle factors", lines ? a->twiddle : a->factors,
                                  lines ? bn_spectral_twiddles(a) : bn_spectral_factors(a), &table[TWIDDLE]));
-    BN_TRY(bn_device_array_integers(d, "extension", a->load, length, &table[LOAD]));
     BN_TRY(bn_device_array_integers(d, "order", a->pick, count, &table[PICK]));
-    BN_TRY(bn_device_array_integers(d, "extension back", a->load_back, length, &table[LOAD_BACK]));
     BN_TRY(bn_device_array_integers(d, "order back", a->pick_back, count, &table[PICK_BACK]));
     BN_TRY(bn_device_array_reals(d, "chirp", a->chirps ? a->chirp : none, a->chirps ? bn_spectral_chirps(a) : 2,
                                  &table[CHIRP]));
@@ -213,7 +207,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "CHIRP_X", .kind = BN_DEF_INT, .u.i = x->chirps },
         { .name = "COUNT_X", .kind = BN_DEF_INT, .u.i = x->count },
         { .name = "FIRST_X", .kind = BN_DEF_INT, .u.i = x->first },
-        { .name = "FOLD_X", .kind = BN_DEF_INT, .u.i = x->folded },
+        { .name = "MIRRORED_X", .kind = BN_DEF_INT, .u.i = x->mirrored },
         { .name = "ODD_X", .kind = BN_DEF_INT, .u.i = x->odd },
         { .name = "LOG_Y", .kind = BN_DEF_INT, .u.i = y->log },
         { .name = "LEVELS_Y", .kind = BN_DEF_INT, .u.i = levels(y, real_bytes) },
@@ -221,7 +215,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "CHIRP_Y", .kind = BN_DEF_INT, .u.i = y->chirps },
         { .name = "COUNT_Y", .kind = BN_DEF_INT, .u.i = y->count },
         { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
-        { .name = "FOLD_Y", .kind = BN_DEF_INT, .u.i = y->folded },
+        { .name = "MIRRORED_Y", .kind = BN_DEF_INT, .u.i = y->mirrored },
         { .name = "ODD_Y", .kind = BN_DEF_INT, .u.i = y->odd },
         { .name = "PAIRS_X", .kind = BN_DEF_INT, .u.i = (long)n[0] },
         { .name = "PAIRS_Y", .kind = BN_DEF_INT, .u.i = (long)n[1] },
@@ -301,17 +295,17 @@ bn_status bn_spectral_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_fie
     bn_field *plus = s->plus ? s->plus : work;
     bn_kernel_layers(s->rows, 1);
     BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_READ(b, 0), BN_WRITE_OTHER_GRID(s->transposed),
-                  BN_WRITE_OTHER_GRID(second), BN_READ(plus, 0), BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[LOAD]),
-                  BN_ARRAY(tx[PICK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]), BN_I32V(0)));
+                  BN_WRITE_OTHER_GRID(second), BN_READ(plus, 0), BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[PICK]),
+                  BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]), BN_I32V(0)));
     BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->transposed), BN_WRITE_OTHER_GRID(second), BN_UPDATE(s->work),
                   BN_UPDATE(work), BN_ARRAY(tx[EIGENVALUE]), BN_ARRAY(ty[EIGENVALUE]),
                   BN_ARRAY(two ? other[0] : tx[EIGENVALUE]), BN_ARRAY(two ? other[1] : ty[EIGENVALUE]),
-                  BN_ARRAY(ty[TWIDDLE]), BN_ARRAY(ty[LOAD]), BN_ARRAY(ty[PICK]), BN_ARRAY(ty[LOAD_BACK]),
-                  BN_ARRAY(ty[PICK_BACK]), BN_ARRAY(ty[CHIRP]), BN_ARRAY(ty[SPECTRUM])));
+                  BN_ARRAY(ty[TWIDDLE]), BN_ARRAY(ty[PICK]), BN_ARRAY(ty[PICK_BACK]), BN_ARRAY(ty[CHIRP]),
+                  BN_ARRAY(ty[SPECTRUM])));
     bn_kernel_layers(s->rows, two ? 2 : 1);
     return BN_RUN(s->rows, BN_READ(s->work, 0), BN_READ(work, 0), BN_UPDATE(x), BN_UPDATE(y), BN_READ(plus, 0),
-                  BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[LOAD_BACK]), BN_ARRAY(tx[PICK_BACK]), BN_ARRAY(tx[CHIRP]),
-                  BN_ARRAY(tx[SPECTRUM]), BN_I32V(1));
+                  BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[PICK_BACK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]),
+                  BN_I32V(1));
 }
 
 bn_status bn_spectral_solve(bn_spectral *s, bn_field *x, bn_field *b) { return bn_spectral_solve_two(s, x, x, b); }

@@ -19,21 +19,24 @@ static int ceil_log2(int n)
     return log;
 }
 
-/* Period and transform of a line. Both ends alike: reflected once; otherwise twice. */
+/* Lengths of the transform of a line, whose intervals and ends are set. */
 static void set_lengths(bn_spectral_axis *a)
 {
-    a->length = (a->low_free == a->high_free ? 2 : 4) * a->intervals;
-    a->chirps = !power_of_two(a->length);
-    a->folded = a->low_free == a->high_free && a->intervals > 1;
-    a->odd = !a->low_free;
-    /* Of a folded line both the values and the chirps are reflected at the ends of the convolution: so many intervals
-     * are enough that what is reflected back meets no result. */
-    a->log = ceil_log2(!a->chirps   ? (a->folded ? a->intervals : a->length)
-                       : !a->folded ? 2 * a->length - 1
-                       : a->odd     ? 2 * a->intervals - 1
-                                    : 2 * a->intervals);
+    a->mirrored = a->low_free == a->high_free ? BN_SPECTRAL_NOT_MIRRORED
+                  : a->low_free               ? BN_SPECTRAL_MIRRORED_LOW
+                                              : BN_SPECTRAL_MIRRORED_HIGH;
     a->first = a->low_free ? 0 : 1;
     a->count = a->intervals - 1 + a->low_free + a->high_free;
+    if (a->dense)
+        return;
+    if (a->mirrored)
+        a->intervals *= 2;
+    a->length = 2 * a->intervals;
+    a->chirps = !power_of_two(a->length);
+    a->odd = !(a->low_free && a->high_free);
+    /* Both the values and the chirps are reflected at the ends of the convolution: so many intervals are enough that
+     * what is reflected back meets no result. */
+    a->log = ceil_log2(!a->chirps ? a->intervals : a->odd ? 2 * a->intervals - 1 : 2 * a->intervals);
 }
 
 /* Local memory that lines of so many intervals need. */
@@ -41,7 +44,7 @@ static size_t local_bytes(int intervals, bool low_free, bool high_free, size_t r
 {
     bn_spectral_axis a = { .intervals = intervals, .low_free = low_free, .high_free = high_free };
     set_lengths(&a);
-    return 2 * real_bytes * (((size_t)1 << a.log) + (a.folded && !a.odd ? 16 : 0));
+    return 2 * real_bytes * (((size_t)1 << a.log) + (a.odd ? 0 : 16));
 }
 
 /* The four sides as the bits at the middle of each say. */
@@ -138,7 +141,7 @@ bool bn_spectral_folds(const bn_stencil *s, int log[2], bool odd[2])
         set_lengths(&a);
         log[d] = a.log;
         odd[d] = a.odd;
-        folds = folds && a.folded && !a.chirps && !s->widths;
+        folds = folds && !a.mirrored && !a.chirps && !s->widths;
     }
     return folds;
 }
@@ -146,10 +149,10 @@ bool bn_spectral_folds(const bn_stencil *s, int log[2], bool odd[2])
 const char *bn_spectral_kind(const bn_stencil *s, int dim)
 {
     static const char *const kinds[2][2][3] = {
-        { { "extended rows", "folded even rows", "folded odd rows" },
-          { "convolved extended rows", "convolved even rows", "convolved odd rows" } },
-        { { "extended columns", "folded even columns", "folded odd columns" },
-          { "convolved extended columns", "convolved even columns", "convolved odd columns" } },
+        { { "rows with unlike ends", "even rows", "odd rows" },
+          { "convolved rows with unlike ends", "convolved even rows", "convolved odd rows" } },
+        { { "columns with unlike ends", "even columns", "odd columns" },
+          { "convolved columns with unlike ends", "convolved even columns", "convolved odd columns" } },
     };
     bool free_end[4];
     find_ends(s, free_end);
@@ -159,43 +162,11 @@ const char *bn_spectral_kind(const bn_stencil *s, int dim)
     set_lengths(&a);
     if (s->widths)
         return dim ? "columns of a stretched grid" : "rows of a stretched grid";
-    return kinds[dim][a.chirps][!a.folded ? 0 : a.odd ? 2 : 1];
-}
-
-/* Point m of the period as 1 + number of the value at it, negative where the reflections change its sign; 0: zero. */
-static int32_t extend(const bn_spectral_axis *a, int m)
-{
-    int at = m, sign = 1;
-    while (at < 0 || at > a->intervals)
-        if (at > a->intervals) {
-            at = 2 * a->intervals - at;
-            sign = a->high_free ? sign : -sign;
-        } else {
-            at = -at;
-            sign = a->low_free ? sign : -sign;
-        }
-    if ((at == 0 && !a->low_free) || (at == a->intervals && !a->high_free))
-        return 0;
-    return sign * (at - a->first + 1);
+    return kinds[dim][a.chirps][a.mirrored ? 0 : a.odd ? 2 : 1];
 }
 
 /* Wave number of coefficient q. */
-static int wave(const bn_spectral_axis *a, int q)
-{
-    return a->low_free != a->high_free ? 2 * q + 1 : a->low_free ? q : q + 1;
-}
-
-/* The coefficient at wave number k, in the form of extend(). */
-static int32_t extend_back(const bn_spectral_axis *a, int k)
-{
-    const bool mirrored = 2 * k > a->length;
-    const int sign = mirrored && a->odd ? -1 : 1, low = mirrored ? a->length - k : k;
-    if (a->low_free != a->high_free)
-        return low % 2 ? sign * ((low - 1) / 2 + 1) : 0;
-    if (a->low_free)
-        return sign * (low + 1);
-    return low == 0 || low == a->intervals ? 0 : sign * low;
-}
+static int wave(const bn_spectral_axis *a, int q) { return a->mirrored ? 2 * q + 1 : a->odd ? q + 1 : q; }
 
 static int reversed(int value, int bits)
 {
@@ -205,9 +176,9 @@ static int reversed(int value, int bits)
     return out;
 }
 
-/* The place of the coefficient at wave number k = 2^p (2 m + 1) of a folded line, in the form of extend(): the block of
- * the p-th fold, whose points are in bit-reversed order, begins where it ends itself. Its transform of M points gives
- * odd wave numbers upwards at n = 0, 1 ... for even m, downwards for odd ones; backward, so that the index is M - n. */
+/* The place of the coefficient at wave number k = 2^p (2 m + 1), in the form of `pick`: the block of the p-th fold,
+ * whose points are in bit-reversed order, begins where it ends itself. Its transform of M points gives odd wave numbers
+ * upwards at n = 0, 1 ... for even m, downwards for odd ones; backward, so that the index is M - n. */
 static int32_t folded_place(const bn_spectral_axis *a, int k)
 {
     if (k == 0 || k == 1 << a->log)
@@ -251,7 +222,7 @@ static void transform(double *pairs, int log, const double *twiddle)
 /* The twiddle factors of each length side by side. */
 static void fill_factors(bn_spectral_axis *a)
 {
-    const int most = a->log + (a->folded ? 1 : 0);
+    const int most = a->log + 1;
     for (int log = 1; log <= most; log++)
         for (size_t t = 0; t < (size_t)1 << (log - 1); t++)
             for (size_t part = 0; part < 2; part++)
@@ -276,21 +247,10 @@ static void mirror_conjugate(const double c[2], int m, int period, double *pairs
     }
 }
 
-/* Chirps of extended lines, and the transform of their conjugates, in its own order. */
-static void fill_chirps(bn_spectral_axis *a)
-{
-    for (int m = 0; m < a->length; m++) {
-        double *c = a->chirp + (ptrdiff_t)2 * m;
-        chirp(a, m, c);
-        mirror_conjugate(c, m, 1 << a->log, a->spectrum);
-    }
-    transform(a->spectrum, a->log, a->twiddle);
-}
-
-/* Of folded lines: values times their chirps, folded, times the spectrum, unfolded, times the chirps of the results. Of
+/* Values times their chirps, folded, times the spectrum, unfolded, times the chirps of the results. Of
  * an even line unfolding is folding but for the weights of the ends, which stand once in a period and other values
  * twice: spectrum and chirps make up for it, also for the last value, which the convolution has at both sides. */
-static bool fill_folded_chirps(bn_spectral_axis *a)
+static bool fill_chirps(bn_spectral_axis *a)
 {
     const int size = 1 << a->log, period = 2 * size, reach = 2 * a->intervals;
     double *conjugates = calloc(2 * (size_t)period, sizeof *conjugates), c[2];
@@ -323,8 +283,6 @@ static bool fill_folded_chirps(bn_spectral_axis *a)
 static bool fill_axis(bn_spectral_axis *a, double k, double mass)
 {
     const int size = 1 << a->log, length = a->length;
-    a->load = calloc((size_t)length, sizeof *a->load);
-    a->load_back = calloc((size_t)length, sizeof *a->load_back);
     a->pick = calloc((size_t)a->count, sizeof *a->pick);
     a->pick_back = calloc((size_t)a->count, sizeof *a->pick_back);
     a->twiddle = calloc(bn_spectral_twiddles(a), sizeof *a->twiddle);
@@ -332,33 +290,21 @@ static bool fill_axis(bn_spectral_axis *a, double k, double mass)
     a->chirp = calloc(bn_spectral_chirps(a), sizeof *a->chirp);
     a->spectrum = calloc(bn_spectral_spectrum(a), sizeof *a->spectrum);
     a->eigenvalue = calloc((size_t)a->count, sizeof *a->eigenvalue);
-    if (!a->load || !a->load_back || !a->pick || !a->pick_back || !a->twiddle || !a->factors || !a->chirp ||
-        !a->spectrum || !a->eigenvalue)
+    if (!a->pick || !a->pick_back || !a->twiddle || !a->factors || !a->chirp || !a->spectrum || !a->eigenvalue)
         return false;
-    for (int m = 0; m < length; m++) {
-        a->load[m] = extend(a, m);
-        a->load_back[m] = extend_back(a, m);
-    }
     for (int q = 0; q < a->count; q++) {
         const int number = wave(a, q);
         const double s = sin(pi * number / length);
-        const int node = a->first + q;
-        a->pick[q] = a->chirps ? 1 + number : a->folded ? folded_place(a, number) : 1 + reversed(number, a->log);
-        a->pick_back[q] = a->chirps ? 1 + node : a->folded ? a->pick[q] : 1 + reversed(node, a->log);
+        /* The point of a value; of a line whose low end is mirrored they count down from the other one. */
+        const int point = a->mirrored == BN_SPECTRAL_MIRRORED_LOW ? a->count - q : a->odd ? q + 1 : q;
+        a->pick[q] = a->chirps ? 1 + number : folded_place(a, number);
+        a->pick_back[q] = a->chirps ? 1 + point : folded_place(a, point);
         a->eigenvalue[q] = mass + 4 * k * s * s;
     }
-    for (int t = 0; a->folded && t <= size; t++)
+    for (int t = 0; t <= size; t++)
         root(t, size, a->twiddle + (ptrdiff_t)2 * t);
-    for (int t = 0; !a->folded && t < size / 2; t++) {
-        a->twiddle[2 * t] = cos(2 * pi * t / size);
-        a->twiddle[2 * t + 1] = -sin(2 * pi * t / size);
-    }
     fill_factors(a);
-    if (a->chirps && a->folded)
-        return fill_folded_chirps(a);
-    if (a->chirps)
-        fill_chirps(a);
-    return true;
+    return !a->chirps || fill_chirps(a);
 }
 
 /* Eigenvalues of the symmetric matrix of `count` rows with this diagonal, in place, and off[m] between rows m and m +
@@ -457,11 +403,11 @@ bool bn_spectral_plan_create(const bn_stencil *s, bn_spectral_plan *out)
         a->intervals = (int)(d ? s->ny : s->nx) - 1;
         a->low_free = free_end[2 * d];
         a->high_free = free_end[2 * d + 1];
+        a->dense = s->widths;
         set_lengths(a);
     }
     for (int d = 0; d < 2 && good && s->widths; d++) {
         bn_spectral_axis *a = &out->axis[d];
-        a->dense = true;
         good = fill_dense(a, s->widths + (d ? s->nx - 1 : 0), d ? s->ky : s->kx, d ? 0 : s->mass);
     }
     if (s->widths) {
@@ -494,8 +440,6 @@ void bn_spectral_plan_destroy(bn_spectral_plan *plan)
 {
     for (int d = 0; d < 2; d++) {
         bn_spectral_axis *a = &plan->axis[d];
-        free(a->load);
-        free(a->load_back);
         free(a->pick);
         free(a->pick_back);
         free(a->twiddle);

@@ -6,27 +6,33 @@
 #include "numerics/stencil.h"
 #include <stddef.h>
 
-/* One dimension. Unknowns are `count` nodes from node `first` on. A line is extended to a period of `length` points:
- * odd about its lower end where the value is given there, else even. If both ends are alike lines are `folded`, to
- * 2^log intervals, else transforms have 2^log points; if length is no power of two they are a convolution (`chirps`).
- *   twiddle     bn_spectral_twiddles() numbers: exp(-2 pi i t / 2^log), t < 2^log / 2; folded exp(-i pi t / 2^log),
- *               t <= 2^log
+/* Which end of a line is mirrored where the value at the other one is given. */
+typedef enum bn_spectral_mirrored {
+    BN_SPECTRAL_NOT_MIRRORED, /* both ends are alike */
+    BN_SPECTRAL_MIRRORED_HIGH,
+    BN_SPECTRAL_MIRRORED_LOW
+} bn_spectral_mirrored;
+
+/* One dimension. Unknowns are `count` nodes from node `first` on. A line has so many `intervals`, and a period of
+ * `length`, twice as many, about whose ends it is odd (the value is given) or even. With ends that are not alike it is
+ * taken together with its image in the mirrored end: an odd line of twice the intervals. Lines are folded, over 2^log
+ * intervals: their own, or, if those are no power of two, of a convolution (`chirps`).
+ *   twiddle     bn_spectral_twiddles() numbers: exp(-i pi t / 2^log), t <= 2^log
  *   factors     bn_spectral_factors() numbers: the same for kernels/transform.cl, exp(-2 pi i t / 2^n), t < 2^n / 2,
  *               from pair 2^n / 2 on, for every length 2^n
- *   chirp       bn_spectral_chirps() numbers, pairs (re, im): [length], or folded [intervals + 1] of the values, and as
- *               many of the results
+ *   chirp       bn_spectral_chirps() numbers, pairs (re, im): [intervals + 1] of the values, and as many of the results
  *   spectrum    bn_spectral_spectrum() numbers, pairs in the order of the transform's points
- *   load, load_back [length]            for each point of the period the value there, forward and back, as the kernel
- *                                       explains
- *   pick, pick_back [count]             the place of each value in the result of the transform, in the same form
+ *   pick, pick_back [count]             1 + the place of each value in the result of the transform, forward and back,
+ *                                       negative where its sign is to be changed
  *   eigenvalue [count]                  times the lengths of both periods
  * On a stretched grid `dense` tables of kernels/spectral_dense.cl stand in place of all these: with a column for each
  * of the `nodes`, intervals + 1, forward and back a row for each unknown, and eigenvalues. */
 typedef struct bn_spectral_axis {
     int intervals, count, first, length, log;
     bool low_free, high_free; /* mirrored ends, whose node is an unknown */
-    bool odd, chirps, folded;
-    int32_t *load, *pick, *load_back, *pick_back;
+    bn_spectral_mirrored mirrored;
+    bool odd, chirps;
+    int32_t *pick, *pick_back;
     double *twiddle, *factors, *chirp, *spectrum, *eigenvalue;
     bool dense;
     double *forward, *back;
@@ -36,26 +42,29 @@ typedef struct bn_spectral_plan {
     bn_spectral_axis axis[2];
 } bn_spectral_plan;
 
-static inline size_t bn_spectral_twiddles(const bn_spectral_axis *a)
-{
-    const size_t size = (size_t)1 << a->log;
-    return a->folded ? 2 * (size + 1) : size;
-}
+static inline size_t bn_spectral_twiddles(const bn_spectral_axis *a) { return 2 * (((size_t)1 << a->log) + 1); }
 
-static inline size_t bn_spectral_factors(const bn_spectral_axis *a)
-{
-    return (size_t)2 << (a->log + (a->folded ? 1 : 0));
-}
+static inline size_t bn_spectral_factors(const bn_spectral_axis *a) { return (size_t)4 << a->log; }
 
-static inline size_t bn_spectral_chirps(const bn_spectral_axis *a)
-{
-    return 2 * (size_t)(a->folded ? 2 * (a->intervals + 1) : a->length);
-}
+static inline size_t bn_spectral_chirps(const bn_spectral_axis *a) { return 4 * (size_t)(a->intervals + 1); }
 
 /* From which pair on the chirps of the results stand. */
-static inline int bn_spectral_chirps_back(const bn_spectral_axis *a) { return a->folded ? a->intervals + 1 : 0; }
+static inline int bn_spectral_chirps_back(const bn_spectral_axis *a) { return a->intervals + 1; }
 
-static inline size_t bn_spectral_spectrum(const bn_spectral_axis *a) { return 2 * (((size_t)1 << a->log) + a->folded); }
+static inline size_t bn_spectral_spectrum(const bn_spectral_axis *a) { return 2 * (((size_t)1 << a->log) + 1); }
+
+/* The value at point m of a transform, -1: zero. Forward, or back from coefficients. */
+static inline int bn_spectral_value_at(const bn_spectral_axis *a, int m, bool back)
+{
+    const int from_mirror = m > a->count ? m - a->count : a->count - m;
+    if (a->mirrored && back)
+        return m % 2 && m / 2 < a->count ? m / 2 : -1;
+    if (a->mirrored)
+        return from_mirror >= a->count                   ? -1
+               : a->mirrored == BN_SPECTRAL_MIRRORED_LOW ? from_mirror
+                                                         : a->count - 1 - from_mirror;
+    return m >= a->odd && m - a->odd < a->count ? m - a->odd : -1;
+}
 
 /* Of the unknowns; on a stretched grid of the nodes. */
 static inline size_t bn_spectral_eigenvalues(const bn_spectral_axis *a)

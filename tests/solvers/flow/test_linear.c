@@ -184,7 +184,7 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
 static const matrix matrices[] = {
     { 33, 33, 0, 1024, 1024, { false }, NOTHING },
     { 39, 27, 0, 1444, 676, { false }, NOTHING }, /* a column without a partner, convolved */
-    { 17, 129, 0, 16, 400, { false, true }, NOTHING },
+    { 17, 129, 0, 16, 400, { true }, NOTHING },
     { 300, 37, 1, 3, 0.7, { true, true, false, false }, NOTHING },
     { 5, 5, 0, 16, 16, { false }, NOTHING },
     { 65, 257, 0, 1, 1, { true, true }, NOTHING },
@@ -267,12 +267,25 @@ TEST(the_direct_solver_knows_what_it_can_not_do)
     const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits, NULL };
     ck_assert(!bn_spectral_suits(&s, 4, &why) && strstr(why, "local memory"));
     free(bits);
-    /* A convolution of 2,048 intervals, and one point more. */
-    const matrix lines[] = { { 1024, 9, 0, 1, 1, { false }, NOTHING }, { 1024, 9, 0, 1, 1, { true, true }, NOTHING } };
-    for (int i = 0; i < 2; i++) {
-        bits = bits_of(&lines[i]);
-        const bn_stencil of_doubles = { 1024, 9, 0, 1, 1, bits, NULL };
-        ck_assert(bn_spectral_suits(&of_doubles, 8, &why) == (i == 0));
+    /* The longest lines of each kind, a convolution but for the last two; and ones that are too long: by a point where
+     * both ends are mirrored. Unlike ends take twice the intervals. */
+    const struct {
+        matrix m;
+        size_t real_bytes;
+        bool suits;
+    } lines[] = {
+        { { 1024, 9, 0, 1, 1, { false }, NOTHING }, 8, true },
+        { { 1024, 9, 0, 1, 1, { true, true }, NOTHING }, 8, false },
+        { { 1024, 9, 0, 1, 1, { false, true }, NOTHING }, 4, true },
+        { { 1026, 9, 0, 1, 1, { false, true }, NOTHING }, 4, false },
+        { { 512, 9, 0, 1, 1, { true }, NOTHING }, 8, true },
+        { { 2049, 9, 0, 1, 1, { true }, NOTHING }, 4, true },
+        { { 2049, 9, 0, 1, 1, { true }, NOTHING }, 8, false },
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        bits = bits_of(&lines[i].m);
+        const bn_stencil line = { lines[i].m.nx, 9, 0, 1, 1, bits, NULL };
+        ck_assert_msg(bn_spectral_suits(&line, lines[i].real_bytes, &why) == lines[i].suits, "%zu", i);
         free(bits);
     }
     bits = bits_of(&free_all);
