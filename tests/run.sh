@@ -27,6 +27,7 @@ cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 : "${BN_TEST_LANES:=$((cores >= 2 ? 2 : 1))}"
 export BINNACLE BN_TEST_TIMEOUT BN_TEST_LONG
 . tests/pocl_share.subr
+. tests/pocl_quick.subr
 
 rm -rf "$work" "$logs"
 mkdir -p "$work/claims" "$work/counts" "$logs" || exit 1
@@ -37,6 +38,7 @@ unset OCL_ICD_FILENAMES POCL_DEVICES MAKEFLAGS MFLAGS MAKELEVEL
 [ -n "${BINNACLE_TEST_VENDORS:-}" ] || unset RUSTICL_ENABLE CL_CONFIG_CPU_VECTORIZER_MODE
 LC_ALL=C
 export LC_ALL
+vendors=
 if [ -n "${BINNACLE_TEST_VENDORS:-}" ]; then
     OCL_ICD_VENDORS=$BINNACLE_TEST_VENDORS
     export OCL_ICD_VENDORS
@@ -62,10 +64,10 @@ for python in python3 /usr/bin/python3; do
         break
     fi
 done
-# PoCL links each kernel by the `ld` that COMPILER_PATH has; GNU's second linker takes half of the time of the first.
-if gold=$(command -v ld.gold); then
-    mkdir "$work/linker" && ln -s "$gold" "$work/linker/ld" && COMPILER_PATH=$work/linker && export COMPILER_PATH
-fi
+# Long tests compile from what is installed.
+if quick_linker "$work/linker"; then COMPILER_PATH=$work/linker && export COMPILER_PATH; fi
+[ -z "$BN_TEST_PLAIN" ] || [ -n "$BN_TEST_LONG" ] || [ ! -f "$vendors/pocl.icd" ] || quick_headers "$work/pocl" "$vendors/pocl.icd" ||
+    echo 'PoCL reads all its declarations: they are not where they usually are.'
 if [ -n "$SAN" ]; then
     # Drivers keep memory until the process ends; what they leak is theirs.
     export LSAN_OPTIONS="suppressions=$PWD/tests/leaks.supp:print_suppressions=0"
