@@ -12,10 +12,14 @@ export OCL_ICD_VENDORS="$work/vendors" RUSTICL_ENABLE=llvmpipe
 "$BINNACLE" devices 2>/dev/null | grep -q llvmpipe || skip 'rusticl offers no llvmpipe'
 cases=data/cases/bpm
 agrees() { expect 0 'psi .* ok$' "$1" timeout 120 "$BINNACLE" verify "$@" --device llvmpipe --precision single; }
-agrees "$cases/selftest-long.toml"
+# Fewer beams and longer steps are too many iterations as well: with no limit known, all three of these fail.
+few='--set batch.count=2' dz=4e-8
+[ -z "${BN_TEST_LONG:-}" ] || few='' dz=2e-8
+# shellcheck disable=SC2086 # two words or none
+agrees "$cases/selftest-long.toml" $few
 agrees "$cases/mmi.toml" --steps 1
 agrees "$cases/selftest-space.toml" --steps 1 --set grid.cells=2200 --set grid.width=540e-6 \
-    --set grid.cells_x=8 --set walls.thickness=7e-7 --set solver.chunk=18 --set march.dz=2e-8 --set march.length=8e-7 \
+    --set grid.cells_x=8 --set walls.thickness=7e-7 --set solver.chunk=18 --set march.dz=$dz --set march.length=8e-7 \
     --set march.records=1 --set launch.kind=plane
 expect 3 'iterations of loops' 'a step that is too long' timeout 120 "$BINNACLE" verify "$cases/mmi.toml" --steps 1 \
     --set grid.cells=16384 --set solver.chunk=32 --device llvmpipe --precision single
