@@ -2,6 +2,8 @@
 # progress.sh: a step that takes long shows that it is at work, on a terminal and with --json; the first Ctrl-C is answered at
 # once, a second one leaves an end event; colours on a terminal alone, and none with NO_COLOR; the timeline of a profiled run.
 . tests/cli_lib.subr
+# A step that takes long is one on one thread, too.
+export POCL_MAX_PTHREAD_COUNT=1
 ok 'a long step, and Ctrl-C' python3 - "$BINNACLE" "$work" <<'PY'
 import os, pty, select, signal, sys, time
 program, work = sys.argv[1:]

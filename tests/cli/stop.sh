@@ -6,6 +6,8 @@
 b=$BINNACLE
 
 moments=${MOMENTS:-1} moment=0
+# One thread of PoCL is as busy as all: what is computed until the signal comes is thrown away.
+[ "$moments" -gt 1 ] || export POCL_MAX_PTHREAD_COUNT=1
 
 # begun FOLDER: waits until the steps have begun, and a moment
 begun()
