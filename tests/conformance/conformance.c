@@ -1,6 +1,7 @@
 /* conformance.c: what every registered solver and study must pass, on its own self-test cases: the device against the
  * reference in both precisions, several work-groups and cuts into boxes, the same twice, with canaries behind every
- * buffer and NaN in padding and stale halos. The device is the first that the tests are given. */
+ * buffer and NaN in padding and stale halos. The device is the first that the tests are given. What is the same as the
+ * reference bit by bit is compared with it, and so with all else that is: no process needs the programs of another. */
 #include "conformance/conformance.h"
 #include "support.h"
 
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
@@ -31,15 +33,7 @@ typedef struct value {
 typedef struct outcome {
     value values[MOST_VALUES];
     size_t count;
-    bool launched[MOST_KERNELS]; /* of the solver's table, and those that fit no work-group of the device */
 } outcome;
-
-/* One way to run: device NULL is the reference. */
-typedef struct way {
-    bn_device *device;
-    int boxes;
-    size_t group[3]; /* {0}: the default */
-} way;
 
 static value *add(outcome *out, const char *file, const char *name, size_t count, size_t element_bytes)
 {
@@ -92,41 +86,22 @@ bool is_cut(const char *file, const char *precision)
     return found || long_tests();
 }
 
-void choose_optimiser(const char *file, const char *precision, bool whole)
+/* Which kernels of a solver's table its cases have launched on the whole grid, in a precision; the byte behind: whether
+ * there was a case. A file, since each test is a process of its own. */
+static FILE *launches;
+enum { LAUNCHES = MOST_KERNELS + 1 };
+
+static off_t launches_at(const char *solver, bool twice)
 {
-    without_optimiser(!(whole && (is_first_case(file) || is_cut(file, precision))));
+    size_t index = 0;
+    while (strcmp(solver_at(index), solver) != 0)
+        index++;
+    return (off_t)((2 * index + twice) * LAUNCHES);
 }
 
-static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, const char *precision, outcome *out)
+static void note_launch(const char *solver, bool twice, size_t kernel)
 {
-    bn_case *c;
-    bn_sim *sim;
-    char override[64];
-    snprintf(override, sizeof override, "case.precision=%s", precision);
-    const char *overrides[] = { override };
-    OK(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
-    bn_sim_desc desc = { .device = w->device, .boxes = w->boxes == ODD_CUT ? odd_cut(file->name) : w->boxes };
-    memcpy(desc.work_group, w->group, sizeof desc.work_group);
-    choose_optimiser(file->name, precision, desc.boxes == 1 && w->group[0] == 0);
-    OK(bn_sim_create(ctx, c, &desc, &sim));
-    while (!bn_sim_done(sim))
-        OK(bn_sim_step(sim));
-    OK(bn_sim_measure(sim));
-    add_values(ctx, sim, c, file->name, out);
-    if (w->device) {
-        OK(bn_domain_check_canaries(bn_sim_domain(sim)));
-        bn_profile_row rows[MOST_KERNELS];
-        const size_t count = bn_domain_profile(bn_sim_domain(sim), rows, MOST_KERNELS);
-        const bn_kernel_desc *kernels = bn_solver_find(bn_case_solver(c))->kernels;
-        for (size_t k = 0; kernels[k].name && k < MOST_KERNELS; k++) {
-            bn_kernel *kernel = bn_sim_kernel(sim, kernels[k].name);
-            out->launched[k] = out->launched[k] || (kernel && !bn_kernel_fits(kernel));
-            for (size_t i = 0; i < count && i < MOST_KERNELS; i++)
-                out->launched[k] = out->launched[k] || strcmp(rows[i].kernel, kernels[k].name) == 0;
-        }
-    }
-    bn_sim_destroy(&sim);
-    bn_case_destroy(&c);
+    ck_assert_int_eq((int)pwrite(fileno(launches), "1", 1, launches_at(solver, twice) + (off_t)kernel), 1);
 }
 
 /* Whether the device runs this kernel unless a case insists (tests/long/one_launch.sh). On a CPU the sums that
@@ -138,24 +113,56 @@ static bool runs(const bn_device *device, const bn_kernel_desc *kernel)
            (strcmp(kernel->name, "flow_velocity") != 0 || !info->cpu);
 }
 
-/* Which self-test cases of a solver. */
-typedef enum amount { NO_CASE, FIRST_CASE, CUT_CASES, ALL_CASES } amount;
+/* Those launched, that fit no work-group of the device, and that it does not run. */
+static void note_launches(bn_sim *sim, const bn_device *device, const char *solver, bool twice)
+{
+    bn_profile_row rows[MOST_KERNELS];
+    const size_t count = bn_domain_profile(bn_sim_domain(sim), rows, MOST_KERNELS);
+    const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
+    note_launch(solver, twice, MOST_KERNELS);
+    for (size_t k = 0; kernels[k].name && k < MOST_KERNELS; k++) {
+        bn_kernel *kernel = bn_sim_kernel(sim, kernels[k].name);
+        bool launched = (kernel && !bn_kernel_fits(kernel)) || !runs(device, &kernels[k]);
+        for (size_t i = 0; i < count && i < MOST_KERNELS; i++)
+            launched = launched || strcmp(rows[i].kernel, kernels[k].name) == 0;
+        if (launched)
+            note_launch(solver, twice, k);
+    }
+}
 
-/* All cases launch every kernel of the solver's table. */
-static outcome *run_cases(bn_context *ctx, const way *w, const char *solver, const char *precision, amount cases)
+/* `kept`: gets what resumed runs are compared with, and each step is saved; NULL: nothing. */
+static outcome *run_file(bn_context *ctx, const way *w, const bn_embedded *file, const char *precision, kept_run *kept)
 {
     outcome *out = calloc(1, sizeof *out);
-    const bool all = cases == ALL_CASES;
+    bn_case *c;
+    bn_sim *sim;
+    char override[64];
+    snprintf(override, sizeof override, "case.precision=%s", precision);
+    const char *overrides[] = { override };
     ck_assert_ptr_nonnull(out);
-    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
-        if (bn_selftest_is_of(f->name, solver) &&
-            (all || is_first_case(f->name) || (cases == CUT_CASES && is_cut(f->name, precision))))
-            run_file(ctx, w, f, precision, out);
-    ck_assert_msg(out->count > 0, "solver %s has no self-test case, or it compares no field", solver);
-    const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
-    for (size_t k = 0; w->device && all && kernels[k].name && k < MOST_KERNELS; k++)
-        ck_assert_msg(out->launched[k] || !runs(w->device, &kernels[k]), "the self-test of %s never launches %s",
-                      solver, kernels[k].name);
+    OK(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
+    bn_sim_desc desc = { .device = w->device, .boxes = w->boxes };
+    memcpy(desc.work_group, w->group, sizeof desc.work_group);
+    OK(bn_sim_create(ctx, c, &desc, &sim));
+    for (;;) { /* a run may be stopped before its first step */
+        if (kept)
+            keep_step(ctx, sim);
+        if (bn_sim_done(sim))
+            break;
+        OK(bn_sim_step(sim));
+    }
+    if (kept)
+        *kept = keep_end(ctx, sim, w);
+    OK(bn_sim_measure(sim));
+    add_values(ctx, sim, c, file->name, out);
+    ck_assert_msg(out->count > 0, "%s: no field is compared", file->name);
+    if (w->device) {
+        OK(bn_domain_check_canaries(bn_sim_domain(sim)));
+        if (w->boxes == 1 && w->group[0] == 0)
+            note_launches(sim, w->device, bn_case_solver(c), strcmp(precision, "double") == 0);
+    }
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
     return out;
 }
 
@@ -166,27 +173,21 @@ static void release(outcome *o)
     free(o);
 }
 
-/* Releases `other`, which may be of fewer cases. */
-static void same(const outcome *a, outcome *other, bool all, const char *precision, const char *what)
+/* Releases `other`. */
+static void same(const outcome *a, outcome *other, const char *precision, const char *what)
 {
-    ck_assert_uint_gt(other->count, 0);
-    if (all)
-        ck_assert_uint_eq(a->count, other->count);
-    for (size_t i = 0, at = 0; i < other->count; i++, at++) {
-        const value *y = &other->values[i], *x;
-        while (at < a->count && strcmp(a->values[at].name, y->name) != 0)
-            at++;
-        ck_assert_msg(at < a->count, "%s, %s precision: %s: there is no such value on the whole grid", y->name,
-                      precision, what);
-        x = &a->values[at];
-        ck_assert_msg(x->count == y->count && memcmp(x->bytes, y->bytes, x->count * x->element_bytes) == 0,
+    ck_assert_uint_eq(a->count, other->count);
+    for (size_t i = 0; i < other->count; i++) {
+        const value *x = &a->values[i], *y = &other->values[i];
+        ck_assert_msg(strcmp(x->name, y->name) == 0 && x->count == y->count &&
+                          memcmp(x->bytes, y->bytes, x->count * x->element_bytes) == 0,
                       "%s, %s precision: %s: bits differ", x->name, precision, what);
     }
     release(other);
 }
 
-/* Field by field, each within its own tolerance. Releases `reference`. */
-static void agree(const outcome *device, outcome *reference, const char *precision)
+/* Field by field, each within its own tolerance. */
+static void agree(const outcome *device, const outcome *reference, const char *precision)
 {
     ck_assert_uint_eq(device->count, reference->count);
     for (size_t i = 0; i < device->count; i++) {
@@ -200,7 +201,15 @@ static void agree(const outcome *device, outcome *reference, const char *precisi
             row.ok = x->count == y->count && memcmp(x->bytes, y->bytes, x->count * x->element_bytes) == 0;
         ck_assert_msg(row.ok, "%s, %s precision: device and reference differ", x->name, precision);
     }
-    release(reference);
+}
+
+/* Whether the device may differ from the reference in some field. */
+static bool is_tolerant(const outcome *o)
+{
+    for (size_t i = 0; i < o->count; i++)
+        if (!(o->values[i].tolerance <= 0))
+            return true;
+    return false;
 }
 
 const char *solver_at(size_t index)
@@ -238,38 +247,87 @@ bool is_wanted(const char *solver)
     return true;
 }
 
-/* What a run on the whole grid in default work-groups is compared with: the reference, the same again, and other cuts,
- * each with other work-groups, since PoCL compiles for each of both. The last ones belong to `make test-long`. */
-static const struct {
-    bool reference;
-    way way;
-} ways[] = {
-    { .reference = true, .way = { .boxes = 1 } },
-    { .way = { .boxes = 1 } },
-    { .way = { .boxes = ODD_CUT, .group = { ODD_GROUP_X, ODD_GROUP_Y, 1 } } },
-    { .way = { .boxes = 1, .group = { 64, 1, 1 } } },
-    { .way = { .boxes = 7, .group = { 1, 1, 1 } } },
-    { .way = { .boxes = 2, .group = { 16, 16, 1 } } },
+/* What a run on the whole grid in default work-groups is compared with, besides the reference: other cuts, each with
+ * other work-groups, since PoCL compiles for each of both, and the same again. The last ones belong to `make
+ * test-long`. */
+static const way ways[] = {
+    { .boxes = ODD_CUT, .group = { ODD_GROUP_X, ODD_GROUP_Y, 1 } },
+    { .boxes = 1, .group = { 64, 1, 1 } },
+    { .boxes = 1 },
+    { .boxes = 7, .group = { 1, 1, 1 } },
+    { .boxes = 2, .group = { 16, 16, 1 } },
 };
-static int way_count(void) { return long_tests() ? 6 : 4; }
+enum { WAYS = sizeof ways / sizeof *ways };
 
-/* Which cases run that way, but for `make test-long`: CPUs compile for minutes, and the others would say little
- * more. In double precision, and of a study, which has single precision alone, the first case alone is cut, and once.
- */
-static amount amount_of(int which, bool twice, const char *solver)
+/* Whether that case runs that way: CPUs compile for minutes, and the others would say little more. In double precision,
+ * and of a study, which has single precision alone, the first case alone is cut, and once. What runs the same again is
+ * the run resumed from the checkpoint before its first step, which repeats them all. */
+static bool takes(const way *w, const char *file, const char *precision, bool study)
 {
-    const bool study = is_study(solver), cut = ways[which].way.boxes == ODD_CUT;
-    char first[128];
-    snprintf(first, sizeof first, "selftest/%s.toml", solver);
-    if (long_tests() || ways[which].reference)
-        return ALL_CASES;
-    if (study)
-        return cut ? FIRST_CASE : NO_CASE;
-    if (ways[which].way.group[0] == 64)
-        return twice ? NO_CASE : FIRST_CASE;
-    if (twice)
-        return !cut || is_cut(first, "double") ? FIRST_CASE : NO_CASE;
-    return cut ? CUT_CASES : ALL_CASES;
+    if (long_tests())
+        return true;
+    if (w->boxes == ODD_CUT)
+        return study ? is_first_case(file) : is_cut(file, precision);
+    return w->group[0] == 64 && !study && is_first_case(file) && strcmp(precision, "single") == 0;
+}
+
+/* PoCL compiles the whole grid in default work-groups as for users where the case is cut, or its solver's first one;
+ * the others, boxes and other work-groups without its optimiser. */
+static bool is_plain(const char *file, const char *precision)
+{
+    return !is_first_case(file) && !is_cut(file, precision);
+}
+
+/* `plain`: what PoCL compiles without its optimiser, which goes for all that a process compiles. In `make test-long`
+ * all is compiled with it. */
+static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *file, const char *precision, bool study,
+                       bool plain)
+{
+    const bool first_case = is_first_case(file->name),
+               resumes = !study &&
+                         (first_case || strcmp(precision, "single") == 0 || long_tests() || getenv("BN_TEST_FILE"));
+    const bool whole = long_tests() || plain == is_plain(file->name, precision), others = long_tests() || plain;
+    bool any = whole;
+    for (size_t which = 0; which < WAYS; which++)
+        any = any || (others && takes(&ways[which], file->name, precision, study));
+    if (!any)
+        return;
+
+    const way on_device = { .device = device, .boxes = 1 };
+    way cut = { .device = device, .boxes = odd_cut(file->name), .group = { ODD_GROUP_X, ODD_GROUP_Y, 1 } };
+    kept_run kept;
+    outcome *reference = run_file(ctx, &(way){ .boxes = 1 }, file, precision, resumes ? &kept : NULL),
+            *first = reference;
+    const bool tolerant = is_tolerant(reference), boxes = others && !tolerant && is_cut(file->name, precision);
+    if (resumes)
+        check_resumed(ctx, &kept, file, precision, tolerant || !whole ? NULL : &on_device, boxes ? &cut : NULL);
+    if (whole || tolerant) {
+        first = run_file(ctx, &on_device, file, precision, whole && resumes ? &kept : NULL);
+        agree(first, reference, precision);
+        if (whole && resumes)
+            check_resumed(ctx, &kept, file, precision, tolerant ? NULL : &(way){ .boxes = 1 },
+                          boxes && long_tests() ? &cut : NULL);
+    }
+    for (size_t which = 0; others && which < WAYS; which++) {
+        char what[64];
+        way other = ways[which];
+        if (!takes(&other, file->name, precision, study))
+            continue;
+        const bool odd = other.boxes == ODD_CUT;
+        other.device = device;
+        if (odd)
+            other.boxes = cut.boxes;
+        if (other.boxes > 3 && study) /* a single row, which is cut between sums of 256 cells */
+            other.boxes = 3;
+        snprintf(what, sizeof what, "%d boxes, work-groups of %zu x %zu", other.boxes, other.group[0], other.group[1]);
+        const bool saves = odd && boxes && resumes;
+        same(first, run_file(ctx, &other, file, precision, saves ? &kept : NULL), precision, what);
+        if (saves)
+            check_resumed(ctx, &kept, file, precision, &(way){ .boxes = 1 }, NULL);
+    }
+    if (first != reference)
+        release(first);
+    release(reference);
 }
 
 static int solver_count(void)
@@ -280,42 +338,46 @@ static int solver_count(void)
     return count;
 }
 
-/* Loops over both precisions, solvers. A device serves all ways, since PoCL reads its library anew for each that
- * compiles, half a second; so does the run that all are compared with. */
-LOOP_TEST(bits_do_not_depend_on_how_it_runs, 2 * solver_count())
+/* Loops over what is compiled with and without PoCL's optimiser, both precisions, solvers. A process and a device serve
+ * all cases of these, since PoCL reads its library anew for each device that compiles, half a second, and starts its
+ * compiler for as long. */
+LOOP_TEST(bits_do_not_depend_on_how_it_runs_or_is_resumed, 4 * solver_count())
 {
     static const char *const precisions[] = { "single", "double" };
-    const bool twice = _i % 2;
-    const char *solver = solver_at((size_t)_i / 2), *precision = precisions[twice];
+    const bool plain = _i % 2, twice = _i / 2 % 2;
+    const char *solver = solver_at((size_t)_i / 4), *precision = precisions[twice], *only = getenv("BN_TEST_FILE");
+    const bool study = is_study(solver);
     bn_context *ctx;
     bn_device *device;
-    if (!is_wanted(solver) || (twice && is_study(solver) && !long_tests()))
+    if (!is_wanted(solver) || (twice && study && !long_tests()) || (plain && long_tests()))
         return;
+    without_optimiser(plain);
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
     OK(bn_device_open(ctx, "auto", false, &device));
-    if (!twice || bn_device_describe(device)->fp64) {
-        outcome *first = run_cases(ctx, &(way){ .device = device, .boxes = 1 }, solver, precision, ALL_CASES);
-        for (int which = 0; which < way_count(); which++) {
-            const amount cases = amount_of(which, twice, solver);
-            const bool all = cases == ALL_CASES;
-            char what[64];
-            way other = ways[which].way;
-            if (cases == NO_CASE)
-                continue;
-            other.device = ways[which].reference ? NULL : device;
-            if (other.boxes > 3 && is_study(solver)) /* a single row, which is cut between sums of 256 cells */
-                other.boxes = 3;
-            snprintf(what, sizeof what, "%d boxes, work-groups of %zu x %zu", other.boxes, other.group[0],
-                     other.group[1]);
-            if (ways[which].reference)
-                agree(first, run_cases(ctx, &other, solver, precision, cases), precision);
-            else
-                same(first, run_cases(ctx, &other, solver, precision, cases), all, precision, what);
-        }
-        release(first);
-    }
+    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
+        if (bn_selftest_is_of(f->name, solver) && (!only || strstr(f->name, only)) &&
+            (!twice || bn_device_describe(device)->fp64))
+            check_file(ctx, device, f, precision, study, plain);
     bn_device_close(&device);
+    remove_kept(ctx);
     bn_context_destroy(&ctx);
+}
+
+/* Loops over both precisions, solvers; after the tests above. */
+LOOP_TEST(cases_launch_every_kernel, 2 * solver_count())
+{
+    const bool twice = _i % 2;
+    const char *solver = solver_at((size_t)_i / 2);
+    char row[LAUNCHES] = { 0 };
+    if (!is_wanted(solver) || getenv("BN_TEST_FILE"))
+        return;
+    ck_assert_int_ge((int)pread(fileno(launches), row, sizeof row, launches_at(solver, twice)), 0);
+    if (twice && !row[MOST_KERNELS]) /* a study, or a device without double precision */
+        return;
+    ck_assert_msg(row[MOST_KERNELS], "solver %s has no self-test case", solver);
+    const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
+    for (size_t k = 0; kernels[k].name && k < MOST_KERNELS; k++)
+        ck_assert_msg(row[k], "the self-test of %s never launches %s", solver, kernels[k].name);
 }
 
 TEST(every_key_of_a_solver_makes_a_case)
@@ -336,6 +398,10 @@ TEST(every_key_of_a_solver_makes_a_case)
 int conformance_main(const char *solver)
 {
     program_of = solver;
-    join_resume_tests();
-    return bn_test_main("conformance", NULL, NULL);
+    launches = tmpfile();
+    if (!launches)
+        return EXIT_FAILURE;
+    const int failed = bn_test_main("conformance", NULL, NULL);
+    (void)fclose(launches);
+    return failed;
 }

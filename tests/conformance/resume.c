@@ -4,10 +4,7 @@
 #include "conformance/conformance.h"
 #include "support.h"
 
-#include "api/embedded_files.h"
-#include "binnacle/binnacle.h"
 #include "sim/checkpoint.h"
-#include "run/selftest.h"
 #include "sim/sim_parts.h"
 
 #include <stdio.h>
@@ -20,13 +17,7 @@
 enum { MOST_STEPS = 40 };
 static char folder[4096];
 
-/* All that is written or compared, the results and their tables, the last row of the series. */
-typedef struct outcome {
-    unsigned char *bytes;
-    size_t count;
-} outcome;
-
-static void add(outcome *o, const void *bytes, size_t count)
+static void add(kept_run *o, const void *bytes, size_t count)
 {
     o->bytes = realloc(o->bytes, o->count + count + 1);
     ck_assert_ptr_nonnull(o->bytes);
@@ -35,9 +26,10 @@ static void add(outcome *o, const void *bytes, size_t count)
     o->count += count;
 }
 
-static outcome outcome_of(bn_context *ctx, bn_sim *sim)
+/* All that is written or compared, the results and their tables, the last row of the series. */
+static kept_run outcome_of(bn_context *ctx, bn_sim *sim)
 {
-    outcome o = { 0 };
+    kept_run o = { .steps = bn_sim_now(sim).step };
     const bn_sim_state now = bn_sim_now(sim);
     const double numbers[] = {
         (double)now.step, now.time, now.residual, (double)now.items, now.converged, now.complete
@@ -68,155 +60,91 @@ static outcome outcome_of(bn_context *ctx, bn_sim *sim)
     return o;
 }
 
-static bn_case *read_case(bn_context *ctx, const bn_embedded *file, const char *precision)
-{
-    bn_case *c;
-    char override[64];
-    snprintf(override, sizeof override, "case.precision=%s", precision);
-    const char *overrides[] = { override };
-    OK(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
-    return c;
-}
-
 static void folder_of(char *path, size_t room, unsigned long long step)
 {
     snprintf(path, room, "%s/%llu", folder, step);
 }
 
-/* The whole run, with a checkpoint after each step in a folder of its own. `tolerant`: engines and cuts may differ in
- * some field. */
-static outcome run_whole(bn_context *ctx, bn_device *device, bn_case *c, unsigned long long *steps, bool *tolerant)
+void keep_step(bn_context *ctx, bn_sim *sim)
 {
-    double (*tolerance)(const bn_case *, const char *) = bn_solver_find(bn_case_solver(c))->tolerance;
-    bn_sim *sim;
-    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
-    for (;;) { /* a run may be stopped before its first step */
-        char path[4200];
-        folder_of(path, sizeof path, bn_sim_now(sim).step);
-        if (bn_sim_now(sim).step < MOST_STEPS)
-            OK(bn_sim_save(sim, path));
-        if (bn_sim_done(sim))
-            break;
-        OK(bn_sim_step(sim));
+    char path[4200];
+    if (folder[0] == '\0') {
+        snprintf(folder, sizeof folder, "%s/resume-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+        ck_assert_ptr_nonnull(mkdtemp(folder));
     }
-    for (size_t f = 0; tolerance && f < bn_sim_field_count(sim); f++)
-        *tolerant = *tolerant || tolerance(c, bn_sim_field_at(sim, f)->name) > 0;
-    *steps = bn_sim_now(sim).step;
-    const outcome o = outcome_of(ctx, sim);
-    bn_sim_destroy(&sim);
-    return o;
+    folder_of(path, sizeof path, bn_sim_now(sim).step);
+    if (bn_sim_now(sim).step < MOST_STEPS)
+        OK(bn_sim_save(sim, path));
 }
 
-static void resume(bn_context *ctx, bn_device *device, const bn_embedded *file, const char *precision, int boxes,
-                   unsigned long long from, bool other_engine, const outcome *whole)
+kept_run keep_end(bn_context *ctx, bn_sim *sim, const way *w)
+{
+    kept_run k = outcome_of(ctx, sim);
+    ck_assert_int_ge((int)k.steps, 1);
+    k.way = *w;
+    return k;
+}
+
+static void resume(bn_context *ctx, const kept_run *whole, const bn_embedded *file, const char *precision, const way *w,
+                   unsigned long long from)
 {
     bn_sim *sim;
-    char path[4200];
-    bn_case *c = read_case(ctx, file, precision);
+    bn_case *c;
+    char path[4200], override[64];
+    snprintf(override, sizeof override, "case.precision=%s", precision);
+    OK(bn_case_parse(ctx, file->name, file->text, (const char *const[]){ override }, 1, &c));
     folder_of(path, sizeof path, from);
-    bn_sim_desc desc = { .device = device, .boxes = boxes, .resume = path };
-    if (boxes == odd_cut(file->name))
-        desc.work_group[0] = ODD_GROUP_X, desc.work_group[1] = ODD_GROUP_Y, desc.work_group[2] = 1;
-    choose_optimiser(file->name, precision, boxes == 1);
+    bn_sim_desc desc = { .device = w->device, .boxes = w->boxes, .resume = path };
+    memcpy(desc.work_group, w->group, sizeof desc.work_group);
     OK(bn_sim_create(ctx, c, &desc, &sim));
     ck_assert_int_eq((int)bn_sim_now(sim).step, (int)from);
     while (!bn_sim_done(sim))
         OK(bn_sim_step(sim));
-    outcome o = outcome_of(ctx, sim);
+    kept_run o = outcome_of(ctx, sim);
     ck_assert_int_eq((int)o.count, (int)whole->count);
-    if (other_engine) /* engines may report how large a field is at different steps */
+    if (!w->device != !whole->way.device) /* engines may report how large a field is at different steps */
         o.count -= sizeof bn_sim_last_step(sim)->series;
     size_t at = 0;
     while (at < o.count && o.bytes[at] == whole->bytes[at])
         at++;
-    ck_assert_msg(at == o.count, "%s, %s, %s, %d boxes: the run resumed from step %llu differs at byte %zu of %zu",
-                  file->name, precision, device ? "device" : "reference", boxes, from, at, o.count);
+    ck_assert_msg(
+        at == o.count,
+        "%s, %s: the run on the %s in %d boxes resumed from step %llu on the %s in %d boxes differs at byte %zu of %zu",
+        file->name, precision, whole->way.device ? "device" : "reference", whole->way.boxes, from,
+        w->device ? "device" : "reference", w->boxes, at, o.count);
     free(o.bytes);
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
 }
 
-static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *file, const char *precision)
+/* The reference stands for itself in two resumed runs; boxes in one, since each of theirs waits for a compiler. */
+void check_resumed(bn_context *ctx, kept_run *whole, const bn_embedded *file, const char *precision, const way *other,
+                   const way *cut)
 {
-    unsigned long long steps;
-    bn_case *c = read_case(ctx, file, precision);
-    bool tolerant = false;
-    choose_optimiser(file->name, precision, true);
-    outcome whole = run_whole(ctx, device, c, &steps, &tolerant);
-    ck_assert_int_ge((int)steps, 1);
-    resume(ctx, device, file, precision, 1, 0, false, &whole);
-    const unsigned long long stride = long_tests() ? 1 : (steps + 1) / 2;
+    const bool on_device = whole->way.device, boxes = whole->way.boxes > 1;
+    const unsigned long long steps = whole->steps, stride = long_tests() ? 1 : (steps + 1) / 2;
+    if (!boxes)
+        resume(ctx, whole, file, precision, &whole->way, 0);
     for (unsigned long long from = 1; from <= steps && from < MOST_STEPS; from += stride) {
-        resume(ctx, device, file, precision, 1, from, false, &whole);
-        if (!tolerant && is_cut(file->name, precision) && (from == 1 || stride == 1)) /* boxes are other programs */
-            resume(ctx, device, file, precision, from % 2 ? odd_cut(file->name) : 7, from, false, &whole);
-        if (!tolerant && (from > 1 || stride == 1))
-            resume(ctx, NULL, file, precision, 1, from, true, &whole);
+        const bool first = from == 1;
+        if (first || (on_device && !boxes))
+            resume(ctx, whole, file, precision, &whole->way, from);
+        if (cut && (first || stride == 1)) /* boxes are other programs */
+            resume(ctx, whole, file, precision, from % 2 ? cut : &(way){ .device = cut->device, .boxes = 7 }, from);
+        if (other && on_device && (!first || stride == 1 || steps == 1))
+            resume(ctx, whole, file, precision, other, from);
     }
-    free(whole.bytes);
-    if (!tolerant) { /* and from the reference to the device */
-        whole = run_whole(ctx, NULL, c, &steps, &tolerant);
-        resume(ctx, NULL, file, precision, 1, 0, false, &whole);
-        resume(ctx, NULL, file, precision, 1, 1, false, &whole);
-        resume(ctx, device, file, precision, 1, (steps + 1) / 2, true, &whole);
-        free(whole.bytes);
-    }
-    bn_case_destroy(&c);
+    if (other && !on_device)
+        resume(ctx, whole, file, precision, other, (steps + 1) / 2);
+    free(whole->bytes);
 }
 
-/* The solver that a self-test case belongs to; NULL: a study's, or no self-test case. */
-static const char *solver_of(const bn_embedded *file)
+void remove_kept(bn_context *ctx)
 {
-    const char *const *solver = bn_solver_names();
-    while (*solver && !bn_selftest_is_of(file->name, *solver))
-        solver++;
-    return *solver;
-}
-
-/* The self-test case of a solver with that number; NULL behind the last. */
-static const bn_embedded *file_at(int index)
-{
-    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
-        if (solver_of(f) && index-- == 0)
-            return f;
-    return NULL;
-}
-
-static int file_count(void)
-{
-    int count = 0;
-    while (file_at(count))
-        count++;
-    return count;
-}
-
-/* Loops over both precisions, self-test cases. */
-LOOP_TEST(resumed_runs_have_the_same_bits, 2 * file_count())
-{
-    static const char *const precisions[] = { "single", "double" };
-    const bn_embedded *file = file_at(_i / 2);
-    const char *only = getenv("BN_TEST_FILE");
-    const bool twice = _i % 2;
-    bn_context *ctx;
-    bn_device *device;
-    /* In double precision the first case alone, but for `make test-long`: CPUs compile for minutes. */
-    if (!is_wanted(solver_of(file)) || (only && !strstr(file->name, only)) ||
-        (twice && !only && !long_tests() && !is_first_case(file->name)))
-        return;
-    snprintf(folder, sizeof folder, "%s/resume-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
-    OK(bn_device_open(ctx, "auto", false, &device));
-    if (!twice || bn_device_describe(device)->fp64)
-        check_file(ctx, device, file, precisions[twice]);
-    bn_device_close(&device);
-    for (unsigned long long step = 0; step < MOST_STEPS; step++) {
+    for (unsigned long long step = 0; folder[0] && step < MOST_STEPS; step++) {
         char path[4200];
         folder_of(path, sizeof path, step);
         bn_checkpoint_remove(ctx, path);
     }
-    bn_context_destroy(&ctx);
     (void)rmdir(folder);
 }
-
-void join_resume_tests(void) {}
