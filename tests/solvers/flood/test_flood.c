@@ -30,9 +30,12 @@ TEST(lake_at_rest_with_an_island_stays_at_rest)
     static const char *const beds[] = { "bed.kind=lake", "bed.kind=random" };
     for (int k = 0; k < 2; k++)
         for (int b = 0; b < 2; b++) {
-            ck_assert_double_le(ONE(lake, "max_speed", kinds[k], beds[b], "case.precision=double"), 1e-12);
+            run r = RUN(lake, NULL, kinds[k], beds[b], "case.precision=double");
+            ck_assert_double_le(result(&r, "max_speed"), 1e-12);
+            ck_assert_double_ge(result(&r, "min_depth"), 0);
+            ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-14);
+            end_run(&r);
             ck_assert_double_le(ONE(lake, "max_speed", kinds[k], beds[b]), 1e-5);
-            ck_assert_double_le(fabs(ONE(lake, "mass_error", kinds[k], beds[b], "case.precision=double")), 1e-14);
         }
 }
 
@@ -82,24 +85,25 @@ TEST(dam_breaks_follow_stoker_and_ritter)
 
 TEST(jagged_walls_do_not_drag)
 {
-    /* A channel 10 m wide between walls of hexagon edges, along and across the rows, against the periodic strip. */
+    /* A channel 10 m wide between walls of hexagon edges, along and across the rows, against the periodic strip; as
+     * long as what is compared, 120 m, whose ends no wave has met. */
     const double strip_x = ONE(dam_x, "l1_depth", "grid.spacing=0.5", "grid.cells=[300,2]");
-    const double channel_x = ONE(dam_x, "l1_depth", "grid.spacing=0.5", "grid.cells=[300,24]", "grid.periodic_y=false");
+    const double channel_x = ONE(dam_x, "l1_depth", "grid.spacing=0.5", "grid.cells=[240,24]", "grid.periodic_y=false");
     const double strip_y = ONE(dam_y, "l1_depth", "grid.spacing=0.5", "grid.cells=[2,346]");
-    const double channel_y = ONE(dam_y, "l1_depth", "grid.spacing=0.5", "grid.cells=[20,346]", "grid.periodic_x=false");
+    const double channel_y = ONE(dam_y, "l1_depth", "grid.spacing=0.5", "grid.cells=[20,280]", "grid.periodic_x=false");
     ck_assert_double_le(channel_x, 1.02 * strip_x);
     ck_assert_double_le(channel_y, 1.1 * strip_y); /* walls of every second cell */
     /* A second order that is the first beside walls: without longer edges there these were 0.040 and 0.062 m. */
     ck_assert_double_le(
-        ONE(dam_x, "l1_depth", "grid.spacing=0.5", "grid.cells=[300,24]", "grid.periodic_y=false", "solver.order=2"),
+        ONE(dam_x, "l1_depth", "grid.spacing=0.5", "grid.cells=[240,24]", "grid.periodic_y=false", "solver.order=2"),
         0.025);
     ck_assert_double_le(
-        ONE(dam_y, "l1_depth", "grid.spacing=0.5", "grid.cells=[20,346]", "grid.periodic_x=false", "solver.order=2"),
+        ONE(dam_y, "l1_depth", "grid.spacing=0.5", "grid.cells=[20,280]", "grid.periodic_x=false", "solver.order=2"),
         0.042);
 }
 
 static const char round_dam[] =
-    "[case]\nsolver='flood'\n[grid]\ncells=[220,254]\nspacing=0.1\n[initial]\nkind='circle'\n"
+    "[case]\nsolver='flood'\n[grid]\ncells=[176,204]\nspacing=0.1\n[initial]\nkind='circle'\n"
     "levels=[2.5,0.5]\nradius=2.5\n[time]\ninterval=0.4\n[stop]\ntime=0.8\n";
 
 /* Depth between the middles of cells, linear along both rows and from one to the other; x and y from the corner [m]. */
@@ -227,11 +231,13 @@ static const char bowl[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\n
 
 TEST(thackers_bowl)
 {
-    const double coarse = ONE(bowl, "l1_relative", "grid.kind=hexagon");
-    ck_assert_double_le(coarse, 0.24);
+    run r = RUN(bowl, NULL, "grid.kind=hexagon");
+    ck_assert_double_le(result(&r, "l1_relative"), 0.24);
+    ck_assert_double_ge(result(&r, "min_depth"), 0);
+    ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-12);
+    end_run(&r);
     if (long_tests())
         ck_assert_double_le(ONE(bowl, "l1_relative", "grid.spacing=0.02", "grid.cells=[200,232]"), 0.15);
-    ck_assert_double_le(fabs(ONE(bowl, "mass_error", "stop.time=1")), 1e-12);
 }
 
 /* -------------------------------------------------------------------------------------------------------- second order
@@ -249,12 +255,17 @@ TEST(second_order_where_it_is_smooth_first_at_shocks)
                                   "initial.kind=level" };
     const double rough = ONE(flume, "l1_depth", SECOND, level[0], level[1], level[2], level[3], "initial.level=2",
                              "stop.time=150", "grid.cells=[63,2]", "grid.spacing=0.4");
-    const double smooth = ONE(flume, "l1_depth", SECOND, level[0], level[1], level[2], level[3], "initial.level=2",
-                              "stop.time=150");
-    ck_assert_double_ge(log2(rough / smooth), 1.8);
-    ck_assert_double_le(smooth, 2e-4);
+    ck_assert_double_le(rough, 4 * 2e-4);
+    if (long_tests()) { /* ripples converge in test_flood_exact, too */
+        const double smooth = ONE(flume, "l1_depth", SECOND, level[0], level[1], level[2], level[3], "initial.level=2",
+                                  "stop.time=150");
+        ck_assert_double_ge(log2(rough / smooth), 1.8);
+        ck_assert_double_le(smooth, 2e-4);
+    }
     ck_assert_double_le(ONE(lake, "max_speed", SECOND, "case.precision=double"), 1e-12);
     ck_assert_double_le(ONE(lake, "max_speed", SECOND, "bed.kind=random"), 1e-5);
+    if (!long_tests()) /* test_floors has this wave within 0.03 */
+        return;
     run r = RUN(bowl, NULL, SECOND, "grid.cells=[76,88]", "grid.spacing=0.0526");
     ck_assert_double_le(result(&r, "l1_relative"), 0.04);
     ck_assert_double_ge(result(&r, "min_depth"), 0);
@@ -270,7 +281,7 @@ TEST(second_order_gives_the_same_bits_in_boxes)
     for (int k = 0; k < 2; k++) {
         const char *const overrides[] = { SECOND,
                                           kinds[k],
-                                          "grid.cells=[60,56]", /* PoCL compiles for each box */
+                                          "grid.cells=[60,60]", /* boxes of one shape: PoCL compiles for each */
                                           "grid.spacing=0.4",
                                           "bed.kind=random",
                                           "initial.levels=[2.5,0]",
@@ -293,6 +304,7 @@ TEST(second_order_gives_the_same_bits_in_boxes)
 TEST(device_gives_the_bits_of_the_reference)
 {
     static const char *const names[] = { "velocity", "depth" };
+    without_optimiser(true);
     bn_device *device = opened_device();
     run a = RUN(round_dam, NULL, "grid.cells=[110,50]", "grid.spacing=0.2", "fluid.manning=0.03");
     run b = RUN(round_dam, device, "grid.cells=[110,50]", "grid.spacing=0.2", "fluid.manning=0.03");
@@ -300,8 +312,8 @@ TEST(device_gives_the_bits_of_the_reference)
     end_run(&a);
     end_run(&b);
     /* A dam break on a dry bed: the device leaves most blocks out, the reference computes all. */
-    a = RUN(dam_y, NULL, DRY, "grid.cells=[300,174]", "initial.levels=[1,0]", "stop.time=1");
-    b = RUN(dam_y, device, DRY, "grid.cells=[300,174]", "initial.levels=[1,0]", "stop.time=1");
+    a = RUN(dam_y, NULL, DRY, "grid.cells=[264,60]", "initial.levels=[1,0]", "stop.time=1");
+    b = RUN(dam_y, device, DRY, "grid.cells=[264,60]", "initial.levels=[1,0]", "stop.time=1");
     same_fields(&a, &b, names + 1, 1, "device and reference");
     end_run(&a);
     end_run(&b);
@@ -314,7 +326,7 @@ TEST(times_are_hit_and_water_is_kept)
     ck_assert_double_eq_tol(bn_sim_now(r.sim).time, 9, 1e-12);
     ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-13);
     end_run(&r);
-    ck_assert_double_le(fabs(ONE(round_dam, "mass_error", "grid.cells=[60,70]", "bed.kind=random", "stop.time=8")),
+    ck_assert_double_le(fabs(ONE(round_dam, "mass_error", "grid.cells=[60,70]", "bed.kind=random", "stop.time=4")),
                         1e-6);
 }
 
