@@ -181,17 +181,18 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
     return iterations;
 }
 
+/* Rows of those that are cut into three boxes are three times a number of blocks: PoCL compiles for each shape. */
 static const matrix matrices[] = {
     { 33, 33, 0, 1024, 1024, { false }, NOTHING },
-    { 39, 27, 0, 1444, 676, { false }, NOTHING }, /* a column without a partner, convolved */
+    { 39, 24, 0, 1444, 529, { false }, NOTHING }, /* a column without a partner, convolved */
     { 17, 129, 0, 16, 400, { true }, NOTHING },
     { 300, 37, 1, 3, 0.7, { true, true, false, false }, NOTHING },
     { 5, 5, 0, 16, 16, { false }, NOTHING },
     { 65, 257, 0, 1, 1, { true, true }, NOTHING },
     { 33, 17, 1, 50, 20, { true, true, true, true }, NOTHING },
     { 34, 33, 0, 1, 1, { true, false, false, true }, NOTHING },
-    { 65, 49, 0, 1, 1, { false, true }, ISLAND },
-    { 50, 44, 0, 1, 2, { false }, BUMP },
+    { 65, 48, 0, 1, 1, { false, true }, ISLAND },
+    { 50, 48, 0, 1, 2, { false }, BUMP },
     { 42, 31, 1, 3, 2, { true, true, true, true }, NOTHING }, /* convolved between mirrored ends */
 };
 enum { MATRICES = sizeof matrices / sizeof *matrices };
@@ -206,22 +207,27 @@ TEST(plain_iterations_equal_the_reference)
 TEST(direct_solutions_equal_the_reference)
 {
     check(&matrices[1], BN_LINEAR_SPECTRAL, ALL_GROUPS);
-    check(&matrices[5], BN_LINEAR_SPECTRAL, BOTH_PRECISIONS);
-    for (int i = 2; i < MATRICES; i++)
-        if (matrices[i].obstacle == NOTHING)
-            check(&matrices[i], BN_LINEAR_SPECTRAL, i == 2 ? BOTH_PRECISIONS : SINGLE_ONLY);
+    for (int i = 2; i < MATRICES; i++) {
+        /* One is larger, with sides as the third has them; one is among the two systems below. */
+        const bool more = i == 5 || i == 7;
+        if (matrices[i].obstacle == NOTHING && (!more || long_tests()))
+            check(&matrices[i], BN_LINEAR_SPECTRAL, i == 2 || i == 5 ? BOTH_PRECISIONS : SINGLE_ONLY);
+    }
 }
 
 TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
 {
     static const matrix grids[] = {
-        { 33, 29, 0, 1024, 784, { false }, STRETCHED },
-        { 40, 21, 0, 3, 1, { true, false, true, true }, STRETCHED },
+        { 33, 17, 0, 1024, 256, { false }, STRETCHED },
+        { 40, 24, 0, 3, 1, { true, false, true, true }, STRETCHED },
         { 300, 37, 1, 3, 0.7, { true, true, false, false }, STRETCHED },
         { 33, 17, 1, 50, 20, { true, true, true, true }, STRETCHED },
     };
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
-        check(&grids[i], BN_LINEAR_SPECTRAL, i == 1 ? ALL_GROUPS : BOTH_PRECISIONS);
+        check(&grids[i], BN_LINEAR_SPECTRAL,
+              i == 1                    ? ALL_GROUPS
+              : i == 2 && !long_tests() ? SINGLE_ONLY
+                                        : BOTH_PRECISIONS);
         check(&grids[i], BN_LINEAR_CG, i == 1 ? ALL_GROUPS : SINGLE_ONLY);
     }
 }
@@ -375,7 +381,7 @@ TEST(two_systems_are_solved_with_one_transform_forward)
 {
     check_two(&matrices[0], 1);
     check_two(&matrices[2], 3); /* a mirrored side, whose nodes have half an area */
-    check_two(&(matrix){ 40, 21, 0, 3, 1, { true, false, true, true }, STRETCHED }, 1);
+    check_two(&(matrix){ 40, 24, 0, 3, 1, { true, false, true, true }, STRETCHED }, 1);
     check_two(&matrices[7], 1); /* of mixed ends, and no power of two */
 }
 
