@@ -44,6 +44,17 @@ int bn_test_main(const char *name, void (*set_up)(void), void (*tear_down)(void)
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+#undef _mark_point
+void bn_test_mark(const char *file, int line)
+{
+    static const char *last;
+    static int at;
+    if (line != at || file != last)
+        _mark_point(file, line);
+    last = file;
+    at = line;
+}
+
 bool long_tests(void)
 {
     const char *text = getenv("BN_TEST_LONG");

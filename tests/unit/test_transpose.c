@@ -51,9 +51,8 @@ static pair new_pair(int devices, bn_domain_desc *desc, uint32_t chunk, uint32_t
  * columns.
  */
 static void there_and_back_of(int wide, int high, int devices, int boxes, const size_t group[3], uint32_t chunk,
-                              uint32_t chunks)
+                              uint32_t chunks, int times)
 {
-    enum { TIMES = 5 };
     const size_t bytes = (size_t)(wide * high) * sizeof(int32_t);
     int32_t *numbers = malloc(bytes);
     ck_assert_ptr_nonnull(numbers);
@@ -80,20 +79,20 @@ static void there_and_back_of(int wide, int high, int devices, int boxes, const 
     bn_field *f = new_field(domain, "number", BN_T_I32, 1), *t = new_field(turned, "turned", BN_T_I32, 1);
     bn_kernel *there = new_kernel(domain, &turn[0], &k, 1), *back = new_kernel(turned, &turn[0], &k, 1);
     OK(BN_RUN(new_kernel(domain, &number, &k, 1), BN_WRITE(f)));
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 0; i < times; i++) {
         TURN(there, f, t, 0);
         TURN(back, t, f, 0);
     }
     TURN(there, f, t, 0);
     OK(bn_field_read(t, numbers, bytes));
     for (int at = 0; at < wide * high; at++)
-        ck_assert_msg(numbers[at] == at % high * wide + at / high + 2 * TIMES + 1,
+        ck_assert_msg(numbers[at] == at % high * wide + at / high + 2 * times + 1,
                       "%d devices, %d boxes: %d at (%d, %d) of the turned grid", devices, boxes, numbers[at], at % high,
                       at / high);
     TURN(back, t, f, far);
     OK(bn_field_read(f, numbers, bytes));
     for (int at = 0; at < wide * high; at++) {
-        const int own = at + 2 * TIMES + 1, step = far * wide;
+        const int own = at + 2 * times + 1, step = far * wide;
         const int before = far > 0 && at >= step ? own - step : 0;
         const int behind = far > 0 && at + step < wide * high ? own + step : 0;
         ck_assert_msg(numbers[at] == own + 1 + before + behind, "%d devices, %d boxes: %d in cell %d", devices, boxes,
@@ -107,7 +106,7 @@ static void there_and_back_of(int wide, int high, int devices, int boxes, const 
 
 static void there_and_back(int devices, int boxes, const size_t group[3], uint32_t chunk, uint32_t chunks)
 {
-    there_and_back_of(WIDE, HIGH, devices, boxes, group, chunk, chunks);
+    there_and_back_of(WIDE, HIGH, devices, boxes, group, chunk, chunks, 5);
 }
 
 static const size_t usual[3] = { 0 };
@@ -115,7 +114,7 @@ static const size_t usual[3] = { 0 };
 TEST(rows_become_columns_and_rows_again)
 {
     static const size_t groups[][3] = { { 0 }, { 1, 1, 1 }, { 7, 3, 1 } };
-    static const int boxes[] = { 1, 2, 3, 25 };
+    const int boxes[] = { 1, 2, 3, long_tests() ? 25 : 5 }; /* nearly each of 25 is a shape of its own to compile */
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
         there_and_back(1, boxes[i], groups[i % 3], 7, 2);
     there_and_back(1, 3, usual, 5, 0);
@@ -124,7 +123,8 @@ TEST(rows_become_columns_and_rows_again)
 TEST(on_several_devices_too)
 {
     there_and_back(2, 3, usual, 7, 2);
-    there_and_back(3, 3, usual, 1, 11);
+    if (long_tests()) /* long messages go between three, too */
+        there_and_back(3, 3, usual, 1, 11);
     there_and_back(3, 4, usual, 9, 20); /* more than there is of a row */
 }
 
@@ -132,7 +132,7 @@ TEST(on_several_devices_too)
 TEST(long_messages_go_in_parts)
 {
     for (int devices = 2; devices <= 3; devices++) /* in one context, and with a thread each */
-        there_and_back_of(5400, 220, devices, devices, usual, 1, 100);
+        there_and_back_of(5400, 220, devices, devices, usual, 1, 100, long_tests() ? 5 : 2);
 }
 
 /* Fields of other elements take turns on one domain: the messages fit each of them. */
