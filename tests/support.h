@@ -37,7 +37,8 @@ int bn_test_main(const char *name, void (*set_up)(void), void (*tear_down)(void)
 bool long_tests(void);
 
 /* Whether PoCL compiles without its optimiser from now on in this process, which takes half of the time: for
- * comparisons of bits, which may not depend on it. Not in long tests, nor where the program runs without tests/run.sh.
+ * comparisons of bits, which may not depend on it. To be called before the process compiles anything, since PoCL asks
+ * once. Not in long tests, nor where the program runs without tests/run.sh.
  */
 void without_optimiser(bool off);
 

@@ -83,15 +83,15 @@ static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
 static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bool lines, bn_device_array *table[TABLES])
 {
     const size_t count = (size_t)a->count;
-    const double none[2] = { 0, 0 };
     BN_TRY(bn_device_array_reals(d, "twiddle factors", lines ? a->twiddle : a->factors,
                                  lines ? bn_spectral_twiddles(a) : bn_spectral_factors(a), &table[TWIDDLE]));
     BN_TRY(bn_device_array_integers(d, "order", a->pick, count, &table[PICK]));
     BN_TRY(bn_device_array_integers(d, "order back", a->pick_back, count, &table[PICK_BACK]));
-    BN_TRY(bn_device_array_reals(d, "chirp", a->chirps ? a->chirp : none, a->chirps ? bn_spectral_chirps(a) : 2,
-                                 &table[CHIRP]));
-    BN_TRY(bn_device_array_reals(d, "spectrum of the chirp", a->chirps ? a->spectrum : none,
-                                 a->chirps ? bn_spectral_spectrum(a) : 2, &table[SPECTRUM]));
+    if (a->chirps) {
+        BN_TRY(bn_device_array_reals(d, "chirp", a->chirp, bn_spectral_chirps(a), &table[CHIRP]));
+        BN_TRY(
+            bn_device_array_reals(d, "spectrum of the chirp", a->spectrum, bn_spectral_spectrum(a), &table[SPECTRUM]));
+    }
     return bn_device_array_reals(d, "eigenvalues", a->eigenvalue, count, &table[EIGENVALUE]);
 }
 
@@ -264,48 +264,41 @@ static bn_status dense_back(const bn_spectral *s, bn_field *coefficients, bool s
 {
     bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
     BN_TRY(BN_RUN(s->columns, BN_READ(coefficients, 0), BN_ARRAY(ty[BACK]), BN_ARRAY(tx[EIGENVALUE]),
-                  BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY(tx[EIGENVALUE]), BN_ARRAY(ty[EIGENVALUE]), BN_I32V(0),
-                  BN_UPDATE(s->dense), BN_UPDATE(s->dense)));
-    return BN_RUN(s->rows, BN_READ(s->dense, 0), BN_ARRAY(tx[BACK]), BN_READ(s->plus ? s->plus : coefficients, 0),
+                  BN_ARRAY(ty[EIGENVALUE]), BN_NULL, BN_NULL, BN_I32V(0), BN_UPDATE(s->dense), BN_NULL));
+    return BN_RUN(s->rows, BN_READ(s->dense, 0), BN_ARRAY(tx[BACK]), BN_READ_OR_NULL(second ? s->plus : NULL, 0),
                   BN_I32V(second), BN_UPDATE(x));
 }
 
 static bn_status dense_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_field *b)
 {
-    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1], *const *other = s->eigenvalue_second;
-    const bool two = s->work_second;
-    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_ARRAY(tx[FORWARD]), BN_READ(b, 0), BN_I32V(0), BN_UPDATE(s->dense)));
+    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1], *const *second = s->eigenvalue_second;
+    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_ARRAY(tx[FORWARD]), BN_NULL, BN_I32V(0), BN_UPDATE(s->dense)));
     BN_TRY(BN_RUN(s->columns, BN_READ(s->dense, 0), BN_ARRAY(ty[FORWARD]), BN_ARRAY(tx[EIGENVALUE]),
-                  BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY(two ? other[0] : tx[EIGENVALUE]),
-                  BN_ARRAY(two ? other[1] : ty[EIGENVALUE]), BN_I32V(1), BN_UPDATE(s->work),
-                  BN_UPDATE(two ? s->work_second : s->work)));
+                  BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY_OR_NULL(second[0]), BN_ARRAY_OR_NULL(second[1]), BN_I32V(1),
+                  BN_UPDATE(s->work), BN_UPDATE_OR_NULL(s->work_second)));
     BN_TRY(dense_back(s, s->work, false, x));
-    return two ? dense_back(s, s->work_second, true, y) : BN_OK;
+    return s->work_second ? dense_back(s, s->work_second, true, y) : BN_OK;
 }
 
 bn_status bn_spectral_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_field *b)
 {
     if (s->dense)
         return dense_solve_two(s, x, y, b);
-    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
+    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1], *const *second = s->eigenvalue_second;
     const bool two = s->transposed_second;
-    /* What is not there is not touched. */
-    bn_field *second = two ? s->transposed_second : s->transposed, *work = two ? s->work_second : s->work;
-    bn_device_array *const *other = s->eigenvalue_second;
-    bn_field *plus = s->plus ? s->plus : work;
     bn_kernel_layers(s->rows, 1);
-    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_READ(b, 0), BN_WRITE_OTHER_GRID(s->transposed),
-                  BN_WRITE_OTHER_GRID(second), BN_READ(plus, 0), BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[PICK]),
-                  BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]), BN_I32V(0)));
-    BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->transposed), BN_WRITE_OTHER_GRID(second), BN_UPDATE(s->work),
-                  BN_UPDATE(work), BN_ARRAY(tx[EIGENVALUE]), BN_ARRAY(ty[EIGENVALUE]),
-                  BN_ARRAY(two ? other[0] : tx[EIGENVALUE]), BN_ARRAY(two ? other[1] : ty[EIGENVALUE]),
-                  BN_ARRAY(ty[TWIDDLE]), BN_ARRAY(ty[PICK]), BN_ARRAY(ty[PICK_BACK]), BN_ARRAY(ty[CHIRP]),
-                  BN_ARRAY(ty[SPECTRUM])));
+    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_NULL, BN_WRITE_OTHER_GRID(s->transposed), BN_NULL, BN_NULL,
+                  BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[PICK]), BN_ARRAY_OR_NULL(tx[CHIRP]),
+                  BN_ARRAY_OR_NULL(tx[SPECTRUM]), BN_I32V(0)));
+    BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->transposed), BN_WRITE_OTHER_GRID_OR_NULL(s->transposed_second),
+                  BN_UPDATE(s->work), BN_UPDATE_OR_NULL(s->work_second), BN_ARRAY(tx[EIGENVALUE]),
+                  BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY_OR_NULL(second[0]), BN_ARRAY_OR_NULL(second[1]),
+                  BN_ARRAY(ty[TWIDDLE]), BN_ARRAY(ty[PICK]), BN_ARRAY(ty[PICK_BACK]), BN_ARRAY_OR_NULL(ty[CHIRP]),
+                  BN_ARRAY_OR_NULL(ty[SPECTRUM])));
     bn_kernel_layers(s->rows, two ? 2 : 1);
-    return BN_RUN(s->rows, BN_READ(s->work, 0), BN_READ(work, 0), BN_UPDATE(x), BN_UPDATE(y), BN_READ(plus, 0),
-                  BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[PICK_BACK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]),
-                  BN_I32V(1));
+    return BN_RUN(s->rows, BN_READ(s->work, 0), BN_READ_OR_NULL(s->work_second, 0), BN_UPDATE(x),
+                  BN_UPDATE_OR_NULL(two ? y : NULL), BN_READ_OR_NULL(s->plus, 0), BN_ARRAY(tx[TWIDDLE]),
+                  BN_ARRAY(tx[PICK_BACK]), BN_ARRAY_OR_NULL(tx[CHIRP]), BN_ARRAY_OR_NULL(tx[SPECTRUM]), BN_I32V(1));
 }
 
 bn_status bn_spectral_solve(bn_spectral *s, bn_field *x, bn_field *b) { return bn_spectral_solve_two(s, x, x, b); }
