@@ -20,7 +20,7 @@ assert depth == 8 and n >= 3, (depth, colour)
 raw, line, rows = zlib.decompress(packed), bytearray(width * n), []
 for y in range(height):
     kind, row = raw[y * (width * n + 1)], bytearray(raw[y * (width * n + 1) + 1:(y + 1) * (width * n + 1)])
-    for i in range(width * n):
+    for i in range(width * n) if kind else ():  # a row without a filter, as ours are, stands there as it is
         a = row[i - n] if i >= n else 0
         b, c = line[i], line[i - n] if i >= n else 0
         p = abs(b - c), abs(a - c), abs(a + b - 2 * c)
