@@ -4,12 +4,18 @@
 . tests/cli_lib.subr
 b=$BINNACLE
 
+# Without long tests, a tenth of the photons, which show the slits as well.
+fewer()
+{
+    case ${BN_TEST_LONG:-}$1 in xray) echo --set source.photons=1e6 ;; esac
+}
 for pair in bpm:intensity flood:depth flow:temperature maxwell:E xray:detector; do
     solver=${pair%%:*} name=${pair#*:}
     ok "the starter of $solver" sh -c '"$0" new "$1" >"$2/$1.toml"' "$b" "$solver" "$work"
     lines=$(wc -l <"$work/$solver.toml")
     ok "... has 20 to 48 lines ($lines)" test "$lines" -ge 20 -a "$lines" -le 48
-    ok "... runs" "$b" run "$work/$solver.toml" --out "$work/$solver.out" --quiet --set output.vtk=false
+    # shellcheck disable=SC2046 # words
+    ok "... runs" "$b" run "$work/$solver.toml" --out "$work/$solver.out" --quiet --set output.vtk=false $(fewer "$solver")
     picture=$(ls "$work/$solver.out/pictures/$name"*.png | tail -n 1)
     changes=$(python3 tests/cli/starters/structure.py "$picture")
     ok "... and $(basename "$picture") has structure ($changes kinds of change)" test "${changes:-0}" -ge 30
