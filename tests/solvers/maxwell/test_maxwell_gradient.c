@@ -140,6 +140,7 @@ static void check_gradients(const design *d, unsigned plane, int count, const ch
 TEST(gradients_are_those_of_differences)
 {
     static const char *const keys[] = { "structure.map=design" };
+    without_optimiser(true);
     bn_device *device = opened_device();
     design d = make_design(layers, NX, NY, NZ, (const unsigned[3]){ 1, 0, 8 }, (const unsigned[3]){ 4, 2, 12 });
     check_gradients(&d, 9, QUANTITIES, keys, 1, device);
