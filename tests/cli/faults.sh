@@ -45,7 +45,7 @@ else
     # One solver, the quickest to compile, stands for all.
     counted tests/kills/kills.py 1 flood-order2
     counted tests/kills/kills.py 2 flood-order2 --kind power
-    set -- 24 '6 --only order-2' '1 --only flood' 1
+    set -- 16 '6 --only order-2' '1 --only flood' 1
 fi
 for kind in files opencl pretend kernels ${BN_TEST_LONG:+delays flips}; do # tests/cli/guard.sh has a sample of flips
     # shellcheck disable=SC2086 # words
