@@ -135,7 +135,7 @@ ALWAYS_INLINED void unfold(local reals *z, int log, int top, global const real2 
 
 /* Values times their chirps that are folded, to be multiplied by those of the results. */
 ALWAYS_INLINED void convolve(local reals *z, int log, global const real2 *twiddle,
-                                    global const real2 *spectrum, int odd)
+                             global const real2 *spectrum, int odd)
 {
     const int last = 1 << log;
     for (int p = 0; p <= last; p++)

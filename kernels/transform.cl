@@ -255,7 +255,8 @@ ALWAYS_INLINED real2 point(global const real *values, lines l, int pair, int m, 
 {
     const int mirrored = SOME_AXIS(IS_MIRRORED) ? l.mirrored : 0, any = ends | mirrored;
     const int number = any ? value_at(l, m, odd) : m - odd, line = 2 * pair;
-    if ((chirps | mirrored) && number < 0) /* of a convolution half of them or more; of few others: no branch */
+    /* Of a convolution half of the points or more are none; of other lines two, for which a branch costs more. */
+    if ((chirps | mirrored) && number < 0)
         return (real2)(0);
     const index_t at = l.first + line * l.apart + (index_t)(any ? max(number, 0) : number) * l.stride;
     const real2 v = (real2)(there(l, pair) > 0 ? values[at] : 0, there(l, pair) > 1 ? values[at + l.apart] : 0);
@@ -267,8 +268,8 @@ ALWAYS_INLINED real2 point(global const real *values, lines l, int pair, int m, 
     return chirps ? times(weight(l, number) * w, chirp[m]) : weight(l, number) * w;
 }
 
-/* Levels of the first pass, on the way from global to local memory: as many as do not make whole
- * passes of `levels`, two or three. Three have fewer barriers and take more registers. */
+/* Levels of the first pass, on the way from global to local memory: as many as do not make whole passes of `levels`,
+ * two or three. Three have fewer barriers and take more registers. */
 #define FIRST_LEVELS(log, levels) ((log) % (levels) ? (log) % (levels) : (levels))
 
 ALWAYS_INLINED void fold_lines(global const real *values, lines l, int pairs, int log, int levels, int odd, int chirps,
@@ -416,7 +417,7 @@ ALWAYS_INLINED void unfold_lines(local real2 *z, int room, int pairs, int log, i
 
 /* Values times their chirps that are folded, to be multiplied by the chirps of the results. */
 ALWAYS_INLINED void convolve(local real2 *z, int room, int pairs, int log, int first, int odd,
-                                    global const real2 *twiddle, global const real2 *spectrum)
+                             global const real2 *twiddle, global const real2 *spectrum)
 {
     FOR_ITEMS(t, pairs << log)
     {
