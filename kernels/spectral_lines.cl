@@ -48,26 +48,19 @@ ALWAYS_INLINED void one_level(local reals *z, int begin, int end, int top, int p
 }
 
 /* Two at once, the larger over 2^top points. */
-ALWAYS_INLINED void two_levels(local reals *z, int begin, int end, int top, int period, global const real2 *twiddle,
-                               int up)
+ALWAYS_INLINED void two_levels(local reals *z, int begin, int end, int top, int period, global const real2 *twiddle)
 {
-    const int part = 1 << (top - 2);
+    const int up = 0, part = 1 << (top - 2);
     for (int block = begin; block < end; block += 4 * part)
         for (int q = 0; q < part; q++) {
             local reals *at = z + block + q;
             const real2 w = twiddle[q << (period - top)], v = twiddle[(q + part) << (period - top)];
             const real2 w2 = twiddle[2 * q << (period - top)];
             reals a = at[0], b = at[part], c = at[2 * part], d = at[3 * part];
-            if (up) {
-                BUTTERFLY(a, b, w2)
-                BUTTERFLY(c, d, w2)
-            }
             BUTTERFLY(a, c, w)
             BUTTERFLY(b, d, v)
-            if (!up) {
-                BUTTERFLY(a, b, w2)
-                BUTTERFLY(c, d, w2)
-            }
+            BUTTERFLY(a, b, w2)
+            BUTTERFLY(c, d, w2)
             at[0] = a;
             at[part] = b;
             at[2 * part] = c;
@@ -103,7 +96,7 @@ ALWAYS_INLINED void transform_points(local reals *z, int log, global const real2
         } else {
             fold(z, log, top - 1, twiddle, odd);
             one_level(z, 1 << (top - 1), 1 << top, top - 1, log + 1, twiddle, 0);
-            two_levels(z, 1 << top, last, top, log + 1, twiddle, 0);
+            two_levels(z, 1 << top, last, top, log + 1, twiddle);
         }
     }
     const reals low = z[0], high = z[last];

@@ -72,9 +72,9 @@ static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y
 #define PUT(v, q) z[at ^ SWIZZLE((q)*part)] = v;
 
 /* Three levels at once, on eight points in registers; the largest butterflies span 2^top points. t: of 2^log / 8. */
-ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, global const real2 *twiddle, int up)
+ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, global const real2 *twiddle)
 {
-    const int part = 1 << (top - 3), offset = t & (part - 1), at = SWIZZLE((t >> (top - 3)) << top | offset);
+    const int up = 0, part = 1 << (top - 3), offset = t & (part - 1), at = SWIZZLE((t >> (top - 3)) << top | offset);
     TAKE(a, 0)
     TAKE(b, 1)
     TAKE(c, 2) TAKE(d, 3) TAKE(e, 4) TAKE(f, 5) TAKE(g, 6) TAKE(h, 7)
@@ -93,11 +93,8 @@ ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, global const real2 *t
     BUTTERFLY(c, d, FACTOR(top - 2, offset)) \
     BUTTERFLY(e, f, FACTOR(top - 2, offset)) \
     BUTTERFLY(g, h, FACTOR(top - 2, offset))
-        if (up)
-    {
-        LEVEL_2 LEVEL_1 LEVEL_0
-    }
-    else { LEVEL_0 LEVEL_1 LEVEL_2 } PUT(a, 0) PUT(b, 1) PUT(c, 2) PUT(d, 3) PUT(e, 4) PUT(f, 5) PUT(g, 6) PUT(h, 7)
+    LEVEL_0 LEVEL_1 LEVEL_2
+    PUT(a, 0) PUT(b, 1) PUT(c, 2) PUT(d, 3) PUT(e, 4) PUT(f, 5) PUT(g, 6) PUT(h, 7)
 }
 
 /* Two levels, on four points of a part of 2^top, at distances of `part`; the first at `offset` of its part. */
@@ -338,7 +335,7 @@ ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, g
         FOR_ITEMS(t, first + eighth / 2 + 1)
         {
             if (t < others)
-                pass_8(z, t + eighth, top, twiddle, 0);
+                pass_8(z, t + eighth, top, twiddle);
             else if (t >= first)
                 fold_pass(z, t - first, log, top, 3, odd, twiddle);
         }

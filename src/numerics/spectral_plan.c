@@ -237,16 +237,6 @@ static void chirp(const bn_spectral_axis *a, int m, double out[2])
     out[1] = -sin(angle);
 }
 
-/* The conjugate of chirp m over the length of the period at points m and -m. */
-static void mirror_conjugate(const double c[2], int m, int period, double *pairs)
-{
-    for (int side = 0; side < 2; side++) {
-        double *to = pairs + (ptrdiff_t)2 * (side ? (period - m) % period : m);
-        to[0] = c[0] / period;
-        to[1] = -c[1] / period;
-    }
-}
-
 /* Values times their chirps, folded, times the spectrum, unfolded, times the chirps of the results. Of
  * an even line unfolding is folding but for the weights of the ends, which stand once in a period and other values
  * twice: spectrum and chirps make up for it, also for the last value, which the convolution has at both sides. */
@@ -258,7 +248,11 @@ static bool fill_chirps(bn_spectral_axis *a)
         return false;
     for (int m = 0; m <= (reach < size ? reach : size); m++) {
         chirp(a, m, c);
-        mirror_conjugate(c, m, period, conjugates);
+        for (int side = 0; side < 2; side++) { /* points m and -m */
+            double *to = conjugates + (ptrdiff_t)2 * (side ? (period - m) % period : m);
+            to[0] = c[0] / period;
+            to[1] = -c[1] / period;
+        }
     }
     transform(conjugates, a->log + 1, a->twiddle);
     for (int k = 0; k <= size; k++) {
