@@ -380,9 +380,12 @@ kernel void flow_body_pressure(global const real *restrict psi, global const rea
     }
 }
 
-/* Changes of psi on the bodies: the inverse of the influence matrix times the sums. totals[4 + k]: of body k + 1. */
-kernel void flow_body_constants(global const acc *restrict sums, global const real *restrict influence_inverse,
-                                global real *restrict totals)
+/* psi += the changes of psi on the bodies, which are the inverse of the influence matrix times the sums, times the
+ * influence functions. totals[4 + k]: the change on body k + 1; totals[4 + BODIES]: psi on the first body, which the
+ * totals of the step before have, unless `before` is NULL: then it is not psi that changes. */
+kernel void flow_add_influence(global const real *restrict influence, global const acc *restrict sums,
+                               global const real *restrict influence_inverse, global const real *restrict before,
+                               global real *restrict totals, global real *restrict psi)
 {
     local acc scratch[FINISH_LANES];
     real change[BODIES];
@@ -393,20 +396,18 @@ kernel void flow_body_constants(global const acc *restrict sums, global const re
         for (int k = 0; k < BODIES; k++)
             change[k] = change[k] + influence_inverse[k * BODIES + body] * sum;
     }
-    if (get_local_id(0) == 0)
+    if (first_group() && get_local_id(0) == 0) {
         for (int k = 0; k < BODIES; k++)
             totals[4 + k] = change[k];
-}
-
-/* psi += the changes times the influence functions. */
-kernel void flow_add_influence(global const real *restrict influence, global const real *restrict totals,
-                               global real *restrict psi)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    real value = psi[at];
-    for (int k = 0; k < BODIES; k++)
-        value = value + totals[4 + k] * influence[at + (index_t)k * PLANE];
-    psi[at] = value;
+        if (before)
+            totals[4 + BODIES] = before[4 + BODIES] + change[0];
+    }
+    FOR_CELLS(1, i, j, lane) {
+        const index_t at = AT(i, j);
+        real value = psi[at];
+        for (int k = 0; k < BODIES; k++)
+            value = value + change[k] * influence[at + (index_t)k * PLANE];
+        psi[at] = value;
+    }
 }
 #endif

@@ -63,6 +63,7 @@ typedef struct bn_arg {
 #define BN_READ_OR_NULL(f, radius_) \
     { .kind = (f) ? &bn_argument_read : &bn_argument_null, .object.field = (f), .radius = (f) ? (radius_) : 0 }
 #define BN_UPDATE_OR_NULL(f) { .kind = (f) ? &bn_argument_update : &bn_argument_null, .object.field = (f) }
+#define BN_SCALARS_OR_NULL(s) { .kind = (s) ? &bn_argument_scalars : &bn_argument_null, .object.scalars = (s) }
 #define BN_ARRAY_OR_NULL(a) { .kind = (a) ? &bn_argument_array : &bn_argument_null, .object.array = (a) }
 /* An array, only in front of all others; NULL: the kernel was built without it. */
 #define BN_ARRAY_IF_ANY(a) { .kind = &bn_argument_array_if_any, .object.array = (a) }

@@ -49,7 +49,7 @@ static bn_status create_solver(bn_bench_system *s, const bn_bench_job *job, cons
 {
     const uint32_t n = job->n;
     const double k = (double)(n - 1) * (n - 1);
-    const bn_stencil stencil = { n, n, 0, k, k, bits, NULL };
+    const bn_stencil stencil = { n, n, 0, k, k, bits, NULL, NULL };
     const char *why = NULL;
     if (job->of->linear == BN_BENCH_DIRECT && !bn_spectral_suits(&stencil, job->twice ? 8 : 4, &why))
         return bn_fail(s->ctx, BN_USAGE, "the direct method does not suit %u x %u nodes: %s", n, n, why ? why : "");

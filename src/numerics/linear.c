@@ -1,6 +1,7 @@
 /* linear.c: one interface to all methods. */
 #include "numerics/linear.h"
 
+#include "numerics/capacitance.h"
 #include "numerics/multigrid.h"
 #include "numerics/spectral.h"
 
@@ -17,6 +18,7 @@ struct bn_linear {
     bn_cg *cg;
     bn_spectral *spectral, *coupled; /* coupled: of this and a second system */
     bn_field *plus;
+    bn_capacitance *capacitance; /* where there are obstacles */
     bn_multigrid *multigrid;
     bn_cg_target target;
     bn_cg_report report;
@@ -68,13 +70,16 @@ bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const 
                       .checks = desc->method == BN_LINEAR_SPECTRAL };
     if (desc->method == BN_LINEAR_SPECTRAL && !desc->only_coupled)
         BN_GO(bn_spectral_create(domain, &desc->stencil, work.q, NULL, &l->spectral));
+    if (l->spectral && desc->stencil.rectangle)
+        BN_GO(bn_capacitance_create(domain, &desc->stencil, l->spectral,
+                                    &(bn_capacitance_work){ work.p, work.r, work.bits }, &l->capacitance));
     if (desc->method == BN_LINEAR_MULTIGRID) {
         BN_GO(bn_multigrid_create(domain, &desc->stencil, work.bits, &l->multigrid));
         cg.preconditioner = bn_multigrid_cycle;
         cg.user = l->multigrid;
     }
     BN_GO(bn_cg_create(domain, &cg, &l->cg));
-    l->desc.stencil.bits = NULL;
+    l->desc.stencil.bits = l->desc.stencil.rectangle = NULL;
     *out = l;
     l = NULL;
 out:
@@ -88,6 +93,7 @@ void bn_linear_destroy(bn_linear **linear)
         return;
     bn_linear *l = *linear;
     bn_cg_destroy(&l->cg);
+    bn_capacitance_destroy(&l->capacitance);
     bn_spectral_destroy(&l->spectral);
     bn_spectral_destroy(&l->coupled);
     bn_multigrid_destroy(&l->multigrid);
@@ -156,7 +162,7 @@ static bn_status solve(bn_linear *l, bn_field *x, bn_field *b)
 {
     if (l->desc.method != BN_LINEAR_SPECTRAL)
         return bn_cg_solve(l->cg, x, b, &l->target, &l->report);
-    BN_TRY(bn_spectral_solve(l->spectral, x, b));
+    BN_TRY(l->capacitance ? bn_capacitance_solve(l->capacitance, x, b) : bn_spectral_solve(l->spectral, x, b));
     return check(l, x, b);
 }
 

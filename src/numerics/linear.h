@@ -6,7 +6,7 @@
 
 typedef enum bn_linear_method {
     BN_LINEAR_CG,       /* conjugate gradients, a kernel per iteration */
-    BN_LINEAR_SPECTRAL, /* fast direct solver; rectangles only (bn_spectral_suits) */
+    BN_LINEAR_SPECTRAL, /* fast direct solver; rectangles, and obstacles in them (bn_spectral_suits) */
     BN_LINEAR_MULTIGRID /* conjugate gradients preconditioned by a V-cycle */
 } bn_linear_method;
 

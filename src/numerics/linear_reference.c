@@ -3,6 +3,7 @@
  * the same bits. */
 #include "numerics/linear_reference.h"
 
+#include "numerics/capacitance_plan.h"
 #include "numerics/multigrid_plan.h"
 #include "numerics/pair.h"
 #include "numerics/spectral_plan.h"
@@ -35,6 +36,8 @@ struct bn_linear_reference {
     axis axes[2];
     real *coupled[2]; /* eigenvalues as the second of two systems */
     pair *line;
+    bn_capacitance_plan capacitance; /* where there are obstacles */
+    real *influence;
     unsigned long long solves;
     bn_cg_report checked; /* of the last direct solution whose residual was computed */
 };
@@ -104,6 +107,17 @@ static bool create_multigrid(bn_linear_reference *l)
     return (l->inverse = rounded(l->multigrid.inverse, dense * dense)) != NULL;
 }
 
+static bn_capacitance_solver solve_rectangle;
+
+static bn_status create_capacitance(bn_linear_reference *l)
+{
+    bn_capacitance_plan *c = &l->capacitance;
+    BN_TRY(bn_capacitance_plan_create(l->ctx, &l->desc.stencil, sizeof(real) == 8 ? 0x1p-53 : 0x1p-24, solve_rectangle,
+                                      l, c));
+    l->influence = rounded(c->influence, c->count * bn_region_points(&c->window));
+    return l->influence ? BN_OK : bn_fail(l->ctx, BN_MEMORY, "no memory for %s", l->desc.name);
+}
+
 bn_status BN_PRECISE(linear_reference_create)(bn_context *ctx, const bn_linear_desc *desc, bn_linear_reference **out)
 {
     *out = NULL;
@@ -142,6 +156,13 @@ bn_status BN_PRECISE(linear_reference_create)(bn_context *ctx, const bn_linear_d
         BN_PRECISE(linear_reference_destroy)(&l);
         return bn_fail(ctx, BN_MEMORY, "no memory for %s", desc->name);
     }
+    if (desc->method == BN_LINEAR_SPECTRAL && s->rectangle) {
+        const bn_status st = create_capacitance(l);
+        if (st) {
+            BN_PRECISE(linear_reference_destroy)(&l);
+            return st;
+        }
+    }
     *out = l;
     return BN_OK;
 }
@@ -168,6 +189,8 @@ void BN_PRECISE(linear_reference_destroy)(bn_linear_reference **reference)
     }
     bn_multigrid_plan_destroy(&l->multigrid);
     bn_spectral_plan_destroy(&l->spectral);
+    bn_capacitance_plan_destroy(&l->capacitance);
+    free(l->influence);
     free(l->spacings);
     free(l->inverse);
     free(l->line);
@@ -631,14 +654,50 @@ static void divide(const bn_linear_reference *l, const real *eigenvalue_x, const
         }
 }
 
-static void solve_directly(bn_linear_reference *l, real *x, const real *b)
+/* q = A^-1 b, obstacles filled. */
+static void solve_filled(bn_linear_reference *l, const real *b)
 {
     transform_forward(l, b);
     divide(l, l->axes[0].eigenvalue, l->axes[1].eigenvalue, l->q);
     transform_back(l, l->q);
+}
+
+static bn_status solve_rectangle(void *user, const bn_region *box, const double *b, const bn_region *where, double *x)
+{
+    bn_linear_reference *l = user;
+    const uint8_t *unknown = l->desc.stencil.rectangle;
+    for (size_t at = 0; at < l->points; at++)
+        l->p[at] = 0;
+    for (size_t j = 0; j < box->n[1]; j++)
+        for (size_t i = 0; i < box->n[0]; i++)
+            l->p[(box->first[1] + j) * l->n[0] + box->first[0] + i] = (real)b[j * box->n[0] + i];
+    solve_filled(l, l->p);
+    for (size_t j = 0; j < where->n[1]; j++)
+        for (size_t i = 0; i < where->n[0]; i++) {
+            const size_t at = (where->first[1] + j) * l->n[0] + where->first[0] + i;
+            x[j * where->n[0] + i] = unknown[at] ? (double)l->q[at] : 0;
+        }
+    return BN_OK;
+}
+
+/* At a node, what the values of q at the surfaces of obstacles make. */
+static real corrected(const bn_linear_reference *l, size_t at)
+{
+    const bn_capacitance_plan *c = &l->capacitance;
+    const bn_region *w = &c->window;
+    const size_t i = at % l->n[0] - w->first[0], j = at / l->n[0] - w->first[1];
+    real sum = l->q[at];
+    for (size_t k = 0; k < c->count && i < w->n[0] && j < w->n[1]; k++)
+        sum = sum - l->q[c->surface[k]] * l->influence[(k * w->n[1] + j) * w->n[0] + i];
+    return sum;
+}
+
+static void solve_directly(bn_linear_reference *l, real *x, const real *b)
+{
+    solve_filled(l, b);
     for (size_t at = 0; at < l->points; at++)
         if (l->desc.stencil.bits[at])
-            x[at] = l->q[at];
+            x[at] = corrected(l, at);
 }
 
 void BN_PRECISE(linear_reference_solve_two)(bn_linear_reference *l, bn_linear_reference *second, real *x, real *y,

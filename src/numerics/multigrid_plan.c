@@ -5,6 +5,7 @@
 #include "numerics/multigrid_plan.h"
 
 #include "api/parallel_rows.h"
+#include "numerics/inverse.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -234,30 +235,6 @@ static bool coarsen(const finest *f, bn_grid_level *fine, bn_grid_level *coarse)
     return true;
 }
 
-/* Inverse of a symmetric positive definite matrix by Gauss and Jordan; rows without unknown stay zero. */
-static void invert(double *m, size_t n)
-{
-    for (size_t p = 0; p < n; p++) {
-        if (m[p * n + p] == 0)
-            continue;
-        const double pivot = 1 / m[p * n + p];
-        m[p * n + p] = 1;
-        for (size_t c = 0; c < n; c++)
-            m[p * n + c] *= pivot;
-        for (size_t r = 0; r < n; r++) {
-            const double factor = m[r * n + p];
-            if (r == p || factor == 0)
-                continue;
-            m[r * n + p] = 0;
-            for (size_t c = 0; c < n; c++)
-                m[r * n + c] -= factor * m[p * n + c];
-        }
-    }
-    for (size_t r = 0; r < n; r++)
-        for (size_t c = 0; c < r; c++)
-            m[r * n + c] = m[c * n + r] = 0.5 * (m[r * n + c] + m[c * n + r]);
-}
-
 static bool make_inverse(const finest *f, const bn_grid_level *l, double **out)
 {
     const size_t n = (size_t)l->nx * l->ny;
@@ -270,7 +247,10 @@ static bool make_inverse(const finest *f, const bn_grid_level *l, double **out)
             if (row[c] != 0)
                 m[at * n + (size_t)((long)at + offset_x[c] + (long)l->nx * offset_y[c])] = row[c];
     }
-    invert(m, n);
+    (void)bn_inverse(m, n); /* rows without unknown stay zero */
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < r; c++)
+            m[r * n + c] = m[c * n + r] = 0.5 * (m[r * n + c] + m[c * n + r]);
     *out = m;
     return true;
 }

@@ -2,6 +2,7 @@
 #include "numerics/spectral_plan.h"
 
 #include "api/parallel_rows.h"
+#include "numerics/capacitance_plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,14 +48,17 @@ static size_t local_bytes(int intervals, bool low_free, bool high_free, size_t r
     return 2 * real_bytes * (((size_t)1 << a.log) + (a.odd ? 0 : 16));
 }
 
+static const uint8_t *rectangle_of(const bn_stencil *s) { return s->rectangle ? s->rectangle : s->bits; }
+
 /* The four sides as the bits at the middle of each say. */
 static void find_ends(const bn_stencil *s, bool free_end[4])
 {
+    const uint8_t *bits = rectangle_of(s);
     const size_t nx = s->nx, mid = s->ny / 2 * nx + nx / 2, column = nx / 2;
-    free_end[0] = s->bits[mid - column] != 0;
-    free_end[1] = s->bits[mid - column + nx - 1] != 0;
-    free_end[2] = s->bits[column] != 0;
-    free_end[3] = s->bits[(size_t)(s->ny - 1) * nx + column] != 0;
+    free_end[0] = bits[mid - column] != 0;
+    free_end[1] = bits[mid - column + nx - 1] != 0;
+    free_end[2] = bits[column] != 0;
+    free_end[3] = bits[(size_t)(s->ny - 1) * nx + column] != 0;
 }
 
 /* Whether the nodes are those of a rectangle without obstacles: like those of a small one, whose nodes further than
@@ -77,7 +81,7 @@ static void compare_rows(void *user, size_t first, size_t end)
     rectangle *r = user;
     const uint32_t nx = r->s->nx;
     for (size_t j = first; j < end; j++) {
-        const uint8_t *bits = r->s->bits + j * nx, *small = r->small + in_small(j, r->s->ny, r->ny) * r->nx;
+        const uint8_t *bits = rectangle_of(r->s) + j * nx, *small = r->small + in_small(j, r->s->ny, r->ny) * r->nx;
         unsigned different = 0;
         for (uint32_t i = 0; i < nx; i++)
             different |= bits[i] ^ (i > EDGE && nx - i > EDGE ? small[EDGE] : small[in_small(i, nx, r->nx)]);
@@ -125,6 +129,8 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
                 "power of two plus one, or single precision would do";
     if (!reason && s->mass == 0 && free_end[0] && free_end[1] && free_end[2] && free_end[3])
         reason = "the matrix is singular: no side gives a value";
+    if (!reason && s->rectangle)
+        reason = bn_capacitance_refuses(s);
     if (why)
         *why = reason;
     return !reason;

@@ -73,8 +73,8 @@ static inline size_t bn_spectral_eigenvalues(const bn_spectral_axis *a)
 }
 
 /* Whether the direct solver can take the matrix: a whole rectangle with each side given or mirrored throughout, lines
- * that fit into BN_SPECTRAL_LOCAL_BYTES or, on a stretched grid, of BN_SPECTRAL_DENSE_NODES at most. *why (why may be
- * NULL): the reason why not. */
+ * that fit into BN_SPECTRAL_LOCAL_BYTES or, on a stretched grid, of BN_SPECTRAL_DENSE_NODES at most, and obstacles in
+ * it as capacitance_plan.h takes them. *why (why may be NULL): the reason why not. */
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
 /* Whether the lines along both dimensions have 2^log intervals and both ends alike, given where `odd`. */

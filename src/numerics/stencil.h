@@ -23,12 +23,13 @@ enum {
 
 /* kx, ky: the coefficient over the square of the spacing. bits: nx * ny, x fastest; 0 where there is no unknown.
  * widths: NULL, or, of a stretched grid, those of the nx - 1 cells along x and then of the ny - 1 along y, over their
- * means, which kx and ky are for. */
+ * means, which kx and ky are for. rectangle: NULL, or, where there are obstacles, the bits without them. */
 typedef struct bn_stencil {
     uint32_t nx, ny;
     double mass, kx, ky;
     const uint8_t *bits;
     const double *widths;
+    const uint8_t *rectangle;
 } bn_stencil;
 
 /* Damping of the Jacobi sweeps of multigrid. */

@@ -51,7 +51,7 @@ static bn_multigrid_plan plan_of(bool transposed)
     for (size_t at = (size_t)(nx - 1) * (ny - 1); at < (size_t)LONG * SHORT; at++)
         cell[at] = false;
     bn_stencil_bits(nx, ny, unknown, cell, bits);
-    const bn_stencil s = { nx, ny, 0, transposed ? 1.5 : 1, transposed ? 1 : 1.5, bits, NULL };
+    const bn_stencil s = { nx, ny, 0, transposed ? 1.5 : 1, transposed ? 1 : 1.5, bits, NULL, NULL };
     bn_multigrid_plan plan;
     ck_assert(bn_multigrid_plan_create(&s, &plan));
     free(unknown);

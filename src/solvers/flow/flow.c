@@ -2,6 +2,7 @@
  * case's keys, the plan, the table. */
 #include "flow.h"
 
+#include "numerics/capacitance_plan.h"
 #include "numerics/multigrid.h"
 #include "numerics/multigrid_plan.h"
 #include "numerics/spectral_plan.h"
@@ -106,7 +107,7 @@ static const bn_key schema[] = {
       .only = "solver.steady=march",
       .help = "share of the formula's change that the wall vorticity takes per step; 0: as much as is stable" },
     { .name = "solver.poisson", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_POISSON_METHODS), .def_text = "auto",
-      .help = "how psi is solved for: direct by transforms (rectangles), or conjugate gradients, plain or with "
+      .help = "how psi is solved for: direct by transforms (rectangles, few obstacles), or conjugate gradients, plain or with "
               "multigrid" },
     { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS),
       .def_text = "auto", .only = "solver.steady=march", .help = "the same for vorticity and temperature" },
@@ -151,8 +152,7 @@ static const bn_kernel_desc kernels[] = {
     { "flow_step", BN_SIDE_BY_SIDE, { .reads = 10, .writes = 8, .flops = 500 } },
     { "flow_total_residual", BN_ONCE, { 0, 0, 0 } },
     { "flow_body_pressure", BN_PER_BLOCK, { .reads = 3, .writes = 0, .flops = 0 } },
-    { "flow_body_constants", BN_ONCE, { 0, 0, 0 } },
-    { "flow_add_influence", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
+    { "flow_add_influence", BN_PER_BLOCK, { .reads = 2, .writes = 1, .flops = 2 } },
     { "flow_newton_residual", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 41 } },
     { "flow_newton_heat_source", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 2 } },
     { "flow_newton_vorticity_source", BN_PER_CELL, { .reads = 1.75, .writes = 1, .flops = 3 } },
@@ -310,6 +310,8 @@ static bn_status plan_needs(const flow *s, bn_plan *p)
             BN_TRY(bn_plan_needs(p, bn_spectral_kind(&d->stencil, dim)));
         if (d->method != BN_LINEAR_SPECTRAL)
             BN_TRY(bn_plan_needs(p, methods[d->method]));
+        else if (d->stencil.rectangle)
+            BN_TRY(bn_plan_needs(p, "obstacles by transforms"));
     }
     return !s->config.widths ? BN_OK
            : s->newton.on    ? bn_plan_needs(p, "Newton's method on a stretched grid")
@@ -369,7 +371,6 @@ static bn_status plan_fields(flow *s, bn_plan *p)
                                     heat && !march ? NULL : "flow_newton_heat_source",
                                     s->systems.coupled ? "flow_newton_poisson" : NULL,
                                     s->border.bodies > 0 ? NULL : "flow_body_pressure",
-                                    s->border.bodies > 0 ? NULL : "flow_body_constants",
                                     s->border.bodies > 0 ? NULL : "flow_add_influence" };
     for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
         if (skipped[i])
@@ -464,12 +465,15 @@ static bn_status plan_notes(const flow *s, bn_plan *p)
         BN_TRY(bn_plan_note(p, "largest stable time step", s->config.dt_limit, "s"));
     BN_TRY(bn_plan_note(p, "viscosity dt / h^2", flow_diffusion_number(s), ""));
     BN_TRY(bn_plan_note(p, "wall relaxation", s->k.theta, ""));
-    for (int i = 0; i < FLOW_SYSTEMS; i++)
+    for (int i = 0; i < FLOW_SYSTEMS; i++) {
+        const bn_linear_desc *d = &s->systems.desc[i];
+        const bool direct = d->method == BN_LINEAR_SPECTRAL;
         if (s->systems.bits[i] && !(s->newton.on && i == FLOW_OMEGA))
-            BN_TRY(bn_plan_choice(p, s->systems.desc[i].name,
-                                  s->config.widths && s->systems.desc[i].method == BN_LINEAR_SPECTRAL
-                                      ? "direct, by eigenvectors"
-                                      : methods[s->systems.desc[i].method]));
+            BN_TRY(bn_plan_choice(p, d->name,
+                                  direct && s->config.widths       ? "direct, by eigenvectors"
+                                  : direct && d->stencil.rectangle ? "direct, by transforms and the capacitance matrix"
+                                                                   : methods[d->method]));
+    }
     if (s->config.steady > 0)
         bn_plan_wants_convergence(
             p, s->config.steady,
@@ -524,6 +528,18 @@ static bn_status plan_spacings(const bn_case *c, flow *s, bn_plan *p)
     if (bn_case_text(c, "obstacle.mask")[0] || bn_case_choice(c, "obstacle.shape") != FLOW_NO_SHAPE)
         (void)bn_case_reject(c, "grid.stretch", "leave out grid.stretch or the obstacle",
                              "obstacles are for equal spacings");
+    return BN_OK;
+}
+
+/* Influence functions of obstacles, whose windows are not known before they are found. */
+static bn_status plan_influence(const flow *s, bn_plan *p)
+{
+    const uint64_t points = (uint64_t)s->config.nx * s->config.ny, real = s->config.roundoff < 1e-10 ? 8 : 4;
+    for (int i = 0; i < FLOW_SYSTEMS; i++) {
+        const bn_linear_desc *d = &s->systems.desc[i];
+        if (s->systems.bits[i] && d->method == BN_LINEAR_SPECTRAL && d->stencil.rectangle)
+            BN_TRY(bn_plan_table(p, real * points * bn_capacitance_surface(&d->stencil, NULL, 0), 1));
+    }
     return BN_OK;
 }
 
@@ -605,6 +621,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
                                        .nodes = true }));
     BN_TRY(plan_fields(s, p));
     BN_TRY(plan_coarser(s, p));
+    BN_TRY(plan_influence(s, p));
     BN_TRY(plan_defines(s, p));
     if (!bn_plan_only_counts(p, (double)s->config.nx * s->config.ny))
         BN_TRY(plan_needs(s, p));

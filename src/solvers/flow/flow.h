@@ -188,10 +188,10 @@ enum {
 
 typedef struct flow_device {
     bn_kernel *advect_heat, *advect_vorticity, *poisson_source, *wall_vorticity, *velocity, *total_residual;
-    bn_kernel *body_pressure, *body_constants, *add_influence;
+    bn_kernel *body_pressure, *add_influence;
     bn_partials *sums, *body_sums;
-    bn_scalars *totals, *influence_inverse;
-    bn_kernel *step; /* NULL: several launches */
+    bn_scalars *totals, *totals_before, *influence_inverse; /* before: of the step before, where there are bodies */
+    bn_kernel *step;                                        /* NULL: several launches */
     bn_device_array *step_tables[FLOW_STEP_TABLES];
     bn_device_array *moving;
     bn_device_array *axes; /* of a stretched grid: kernels/lib/stencil.h */
@@ -203,12 +203,13 @@ typedef struct flow {
     flow_constants k;
     flow_fields fields;
     flow_systems systems;
-    double totals[FLOW_TOTALS + FLOW_BODIES]; /* sum of squared changes of omega, sum of its squares, largest |u| + |v|,
-                                                 sum of squared changes of T; change of psi on each body, or whether a
-                                                 step in one launch has failed */
-    bn_step told;                             /* what the last report said */
-    double psi_body;                          /* psi on the first body */
-    double steady_residual;                   /* of the last step: docs/flow.md, "When the flow is steady" */
+    double
+        totals[FLOW_TOTALS + FLOW_BODIES + 1];           /* sum of squared changes of omega, sum of its squares, largest
+                                                            |u| + |v|, sum of squared changes of T; change of psi on each body,
+                                                            then psi on the first; or whether a step in one launch has failed */
+    bn_step told;                                        /* what the last report said */
+    double psi_body;                                     /* psi on the first body */
+    double steady_residual;                              /* of the last step: docs/flow.md, "When the flow is steady" */
     double influence_inverse[FLOW_BODIES * FLOW_BODIES]; /* inverse of the influence matrix M of docs/flow.md */
     flow_device device;
     flow_newton newton;
@@ -266,8 +267,8 @@ BN_CHECKED bn_status flow_serialize(bn_sim *, void *state, bn_checkpoint_state *
 /* Sets what the linear solves of the next step are asked for: `tolerance` for psi, less for the others. */
 void flow_set_tolerance(flow *, double tolerance);
 /* On a device: corrects psi on the bodies, and with it everywhere, from the vorticity and the temperature beside them;
- * of changes of all three: the change that follows. */
-BN_CHECKED bn_status flow_step_bodies(flow *, bn_field *psi, bn_field *omega, bn_field *T);
+ * or, of `changes` of all three, the change that follows. */
+BN_CHECKED bn_status flow_step_bodies(flow *, bool changes, bn_field *psi, bn_field *omega, bn_field *T);
 /* flow_bodies.c: psi at the start; influence functions and influence matrix. `solve` solves the system of psi, from
  * fields.rhs and the start fields.next to fields.next. */
 BN_CHECKED bn_status flow_setup_start(bn_sim *, flow *, bn_status (*solve)(flow *, const bn_cg_target *));

@@ -4,6 +4,7 @@
 #include "flow.h"
 
 #include "api/parallel_rows.h"
+#include "numerics/inverse.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,27 +34,6 @@ static double influence_source(const flow *s, int body, uint32_t i, uint32_t j)
         if (bn_stencil_face(bits, d) > 0 && !(bits & BN_LINK_WEST << d) && body_beside(s, i, j, d) == body)
             rhs += spacing_term(s, d) * bn_stencil_face(bits, d);
     return rhs;
-}
-
-/* Inverts a small matrix; false: singular. */
-static bool invert(double *m, int n)
-{
-    for (int p = 0; p < n; p++) {
-        if (m[p * n + p] == 0 || !isfinite(m[p * n + p]))
-            return false;
-        const double pivot = 1 / m[p * n + p];
-        m[p * n + p] = 1;
-        for (int c = 0; c < n; c++)
-            m[p * n + c] *= pivot;
-        for (int r = 0; r < n; r++)
-            if (r != p) {
-                const double factor = m[r * n + p];
-                m[r * n + p] = 0;
-                for (int c = 0; c < n; c++)
-                    m[r * n + c] -= factor * m[p * n + c];
-            }
-    }
-    return true;
 }
 
 /* Rows of a field on the host, by regions: the row before them and the row behind are there where the grid has them. */
@@ -172,7 +152,7 @@ bn_status flow_setup_bodies(bn_sim *sim, flow *s, bn_status (*solve)(flow *, con
         BN_TRY(solve(s, &target));
         BN_TRY(visit_rows(sim, s, s->fields.next, take_influence, &(influence){ s, body }));
     }
-    return invert(s->influence_inverse, n)
+    return bn_inverse(s->influence_inverse, (size_t)n)
                ? BN_OK
                : bn_fail(bn_sim_context(sim), BN_DIVERGED, "the stream function on the obstacles can't be found");
 }

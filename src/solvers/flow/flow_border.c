@@ -3,6 +3,7 @@
 #include "flow.h"
 
 #include "api/parallel_rows.h"
+#include "numerics/capacitance_plan.h"
 #include "numerics/spectral_plan.h"
 
 #include <math.h>
@@ -128,8 +129,8 @@ static bool gives_heat(const flow_piece *p)
     return p->kind == FLOW_INFLOW || p->kind == FLOW_VELOCITY || p->heat == FLOW_GIVEN;
 }
 
-/* Whether temperature is given at a node, and which: the mean of two sides in a corner. */
-static bool given_temperature(const flow *s, uint32_t i, uint32_t j, double *value)
+/* Whether temperature is given at a node, and which: the mean of two sides in a corner. `solid`: on an obstacle. */
+static bool given_temperature(const flow *s, uint32_t i, uint32_t j, bool solid, double *value)
 {
     const bool on_side[FLOW_SIDES] = { i == 0, i + 1 == s->config.nx, j == 0, j + 1 == s->config.ny };
     double sum = 0;
@@ -139,7 +140,7 @@ static bool given_temperature(const flow *s, uint32_t i, uint32_t j, double *val
             sum += piece_of(s, side, i, j)->temperature;
             count++;
         }
-    if (count == 0 && solid_at(s, (size_t)j * s->config.nx + i) && s->border.body_heat == FLOW_GIVEN) {
+    if (count == 0 && solid && s->border.body_heat == FLOW_GIVEN) {
         sum = s->border.body_temperature;
         count = 1;
     }
@@ -150,6 +151,7 @@ static bool given_temperature(const flow *s, uint32_t i, uint32_t j, double *val
 /* Which nodes are unknowns of a system, and which cells fluid. */
 typedef struct flow_flags {
     const flow *s;
+    bool obstacles; /* or those of the rectangle, as if there were none */
     bool *unknown[FLOW_SYSTEMS], *cell;
 } flow_flags;
 
@@ -162,14 +164,14 @@ static void find_flags(void *user, size_t first, size_t end)
         for (uint32_t i = 0; i < s->config.nx; i++) {
             const size_t at = (size_t)j * s->config.nx + i;
             const int side = side_of(s, i, j);
+            const bool solid = f->obstacles && solid_at(s, at);
             double value;
-            f->unknown[FLOW_OMEGA][at] = side < 0 && !solid_at(s, at);
-            f->unknown[FLOW_PSI][at] = !solid_at(s, at) &&
-                                       (side < 0 ||
-                                        (side < FLOW_SIDES && piece_of(s, side, i, j)->kind == FLOW_OUTFLOW));
-            f->unknown[FLOW_HEAT][at] = !given_temperature(s, i, j, &value);
+            f->unknown[FLOW_OMEGA][at] = side < 0 && !solid;
+            f->unknown[FLOW_PSI][at] = !solid && (side < 0 ||
+                                                  (side < FLOW_SIDES && piece_of(s, side, i, j)->kind == FLOW_OUTFLOW));
+            f->unknown[FLOW_HEAT][at] = !given_temperature(s, i, j, solid, &value);
             if (i < row && j + 1 < s->config.ny)
-                f->cell[j * row + i] = !(solid_at(s, at) && solid_at(s, at + 1) && solid_at(s, at + s->config.nx) &&
+                f->cell[j * row + i] = !(solid && solid_at(s, at + 1) && solid_at(s, at + s->config.nx) &&
                                          solid_at(s, at + s->config.nx + 1));
         }
 }
@@ -230,11 +232,28 @@ static void couple_systems(flow *s)
         return;
     }
     s->systems.coupled = psi->method == BN_LINEAR_SPECTRAL && omega->method == BN_LINEAR_SPECTRAL &&
+                         !psi->stencil.rectangle &&
                          memcmp(s->systems.bits[FLOW_PSI], s->systems.bits[FLOW_OMEGA], points) == 0;
     psi->only_coupled = omega->only_coupled = s->systems.coupled;
     for (int side = 0; side < FLOW_SIDES && s->systems.coupled; side++)
         for (uint32_t m = 0; m < flow_side_nodes(s, side); m++)
             s->systems.border = s->systems.border || flow_along(s, s->border.psi, side)[m] != 0;
+}
+
+/* For the direct solver: the bits as if there were no obstacles. */
+static bn_status plan_rectangles(bn_plan *p, flow *s, flow_flags *f)
+{
+    f->obstacles = false;
+    bn_parallel_rows(s->config.ny, s->config.nx, find_flags, f);
+    for (int i = 0; i < FLOW_SYSTEMS; i++) {
+        uint8_t *bits;
+        if (!s->systems.bits[i])
+            continue;
+        BN_TRY(bn_plan_allocate(p, (size_t)s->config.nx * s->config.ny, (void **)&bits));
+        bn_stencil_bits(s->config.nx, s->config.ny, f->unknown[i], f->cell, bits);
+        s->systems.desc[i].stencil.rectangle = bits;
+    }
+    return BN_OK;
 }
 
 bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
@@ -247,7 +266,7 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
     bool *flags = malloc((FLOW_SYSTEMS + 1) * points * sizeof *flags);
     if (!flags)
         return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the nodes of flow");
-    flow_flags f = { s, { flags, flags + points, flags + 2 * points }, flags + 3 * points };
+    flow_flags f = { s, true, { flags, flags + points, flags + 2 * points }, flags + 3 * points };
     bn_parallel_rows(s->config.ny, s->config.nx, find_flags, &f);
     /* Newton's method divides by conduction alone. */
     const double step = s->newton.on ? 0 : 1;
@@ -259,10 +278,13 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
         bn_stencil_bits(s->config.nx, s->config.ny, f.unknown[i], f.cell, s->systems.bits[i]);
         s->systems.desc[i] = (bn_linear_desc){ .name = system_names[i],
                                                .stencil = { s->config.nx, s->config.ny, mass[i], kx[i], ky[i],
-                                                            s->systems.bits[i], s->config.widths } };
+                                                            s->systems.bits[i], s->config.widths, NULL } };
+    }
+    if (s->border.solid && !s->newton.on && points <= BN_CAPACITANCE_VALUES)
+        BN_GO(plan_rectangles(p, s, &f));
+    for (int i = 0; i < (s->config.a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++)
         s->systems.desc[i].method = choose_method(
             c, s, (flow_system)i, i == FLOW_PSI || s->newton.on ? "solver.poisson" : "solver.diffusion");
-    }
     couple_systems(s);
 out:
     free(flags);
@@ -454,7 +476,8 @@ static double temperature_at_start(const flow *s, int which, uint32_t i, uint32_
     const double y = s->config.widths ? pi * flow_place(s, 1, j) / s->config.size[1] : pi * j / (s->config.ny - 1);
     double value;
     (void)which;
-    if (given_temperature(s, i, j, &value) || s->config.heat_mode == FLOW_EVEN)
+    if (given_temperature(s, i, j, solid_at(s, (size_t)j * s->config.nx + i), &value) ||
+        s->config.heat_mode == FLOW_EVEN)
         return value;
     return value + (s->config.heat_mode == FLOW_SINE ? s->config.heat_amplitude * sin(x) * sin(y)
                                                      : s->config.heat_amplitude * cos(x) * cos(y));

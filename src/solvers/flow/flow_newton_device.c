@@ -95,9 +95,9 @@ static bn_status solve_psi(bn_sim *sim, flow *s)
     bn_field_swap(s->fields.psi, s->fields.before);
     if (s->border.bodies == 0)
         return BN_OK;
-    BN_TRY(flow_step_bodies(s, s->fields.psi, s->fields.omega, s->fields.T));
-    BN_TRY(bn_scalars_read(s->device.totals, s->totals, FLOW_TOTALS + 1));
-    s->psi_body += s->totals[FLOW_TOTALS];
+    BN_TRY(flow_step_bodies(s, false, s->fields.psi, s->fields.omega, s->fields.T));
+    BN_TRY(bn_scalars_read(s->device.totals, s->totals, FLOW_TOTALS + (size_t)s->border.bodies + 1));
+    s->psi_body = s->totals[FLOW_TOTALS + s->border.bodies];
     return BN_OK;
 }
 
@@ -150,7 +150,7 @@ static bn_status precondition(flow *s, int k)
     BN_TRY(BN_RUN(w->kernels.poisson, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->d_omega, 0),
                   BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_WRITE(d_psi), BN_WRITE(rhs)));
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], d_psi, rhs, &s->systems.target[FLOW_PSI]));
-    return s->border.bodies > 0 ? flow_step_bodies(s, d_psi, w->d_omega, w->d_heat) : BN_OK;
+    return s->border.bodies > 0 ? flow_step_bodies(s, true, d_psi, w->d_omega, w->d_heat) : BN_OK;
 }
 
 /* Vector k = J (d_omega, d_psi, d_heat). */

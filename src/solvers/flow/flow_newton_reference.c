@@ -64,7 +64,7 @@ static bn_status solve_psi(bn_sim *sim, flow *s)
         return BN_OK;
     BN_PRECISE(flow_correct_bodies)
     (s, r, bn_field_host(s->fields.psi), omega, s->config.a > 0 ? bn_field_host(s->fields.T) : NULL);
-    s->psi_body += s->totals[FLOW_TOTALS];
+    s->psi_body = (double)((real)s->psi_body + (real)s->totals[FLOW_TOTALS]);
     return BN_OK;
 }
 

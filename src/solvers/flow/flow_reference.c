@@ -279,8 +279,10 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     }
     bn_field_swap(s->fields.psi, s->fields.before);
     real *psi = bn_field_host(s->fields.psi);
-    if (s->border.bodies > 0)
+    if (s->border.bodies > 0) {
         BN_PRECISE(flow_correct_bodies)(s, r, psi, next, T);
+        s->totals[FLOW_TOTALS + s->border.bodies] = (double)((real)s->psi_body + (real)s->totals[FLOW_TOTALS]);
+    }
     wall_vorticity(s, r, psi, next, T, node, omega, u, v);
 
     s->totals[0] = sum_of(s, r, r->addends, r->addends);

@@ -10,14 +10,26 @@ static bn_status solve_psi(flow *s, const bn_cg_target *target)
     return bn_linear_report(s->systems.solver[FLOW_PSI], &s->systems.report[FLOW_PSI]);
 }
 
+/* psi on the first body, to which a device adds its changes. */
+static bn_status write_totals(flow *s)
+{
+    const size_t count = FLOW_TOTALS + (size_t)s->border.bodies + 1;
+    s->totals[count - 1] = s->psi_body;
+    return bn_scalars_write(s->device.totals, s->totals, count);
+}
+
 /* The inverse of the influence matrix, and the sums that it is applied to. */
 static bn_status setup_bodies(bn_sim *sim, flow *s)
 {
     const int n = s->border.bodies;
     BN_TRY(flow_setup_bodies(sim, s, solve_psi));
     BN_TRY(bn_partials_create(bn_sim_domain(sim), "sums over bodies", n, 0, &s->device.body_sums));
+    bn_partials_share(s->device.body_sums);
+    BN_TRY(
+        bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES + 1, &s->device.totals_before));
     BN_TRY(bn_scalars_create(bn_sim_domain(sim), "influence matrix", (size_t)(n * n), &s->device.influence_inverse));
-    return bn_scalars_write(s->device.influence_inverse, s->influence_inverse, (size_t)(n * n));
+    BN_TRY(bn_scalars_write(s->device.influence_inverse, s->influence_inverse, (size_t)(n * n)));
+    return write_totals(s);
 }
 
 /* The system of psi alone: the first of two that are the same; the second solution is not wanted. */
@@ -51,7 +63,6 @@ static bn_status setup(bn_sim *sim, void *state)
     s->device.velocity = bn_sim_kernel(sim, "flow_velocity");
     s->device.total_residual = bn_sim_kernel(sim, "flow_total_residual");
     s->device.body_pressure = bn_sim_kernel(sim, "flow_body_pressure");
-    s->device.body_constants = bn_sim_kernel(sim, "flow_body_constants");
     s->device.add_influence = bn_sim_kernel(sim, "flow_add_influence");
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         if (s->systems.bits[i] && !(s->newton.on && i == FLOW_OMEGA))
@@ -63,7 +74,7 @@ static bn_status setup(bn_sim *sim, void *state)
     if (s->systems.coupled)
         BN_TRY(setup_coupled(sim, s));
     BN_TRY(bn_partials_create(bn_sim_domain(sim), "flow sums", 4, 1u << 2, &s->device.sums));
-    BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES, &s->device.totals));
+    BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES + 1, &s->device.totals));
     BN_TRY(bn_device_array_reals(bn_sim_domain(sim), "walls' motion", s->border.moving,
                                  FLOW_SIDES * (size_t)(s->config.nx > s->config.ny ? s->config.nx : s->config.ny),
                                  &s->device.moving));
@@ -83,6 +94,7 @@ static void teardown(void *state)
     bn_partials_destroy(&s->device.sums);
     bn_partials_destroy(&s->device.body_sums);
     bn_scalars_destroy(&s->device.totals);
+    bn_scalars_destroy(&s->device.totals_before);
     bn_scalars_destroy(&s->device.influence_inverse);
     flow_one_launch_teardown(s);
     bn_device_array_destroy(&s->device.moving);
@@ -101,17 +113,21 @@ static bn_status step_heat(flow *s)
     return BN_OK;
 }
 
-bn_status flow_step_bodies(flow *s, bn_field *psi, bn_field *omega, bn_field *T)
+bn_status flow_step_bodies(flow *s, bool changes, bn_field *psi, bn_field *omega, bn_field *T)
 {
+    bn_scalars *before = changes ? NULL : s->device.totals;
     if (s->config.a > 0)
         BN_TRY(BN_RUN(s->device.body_pressure, BN_READ(psi, 1), BN_READ(omega, 0), BN_READ(T, 1),
                       BN_READ(s->fields.node, 1), BN_PARTIALS(s->device.body_sums)));
     else
         BN_TRY(BN_RUN(s->device.body_pressure, BN_READ(psi, 1), BN_READ(omega, 0), BN_READ(s->fields.node, 1),
                       BN_PARTIALS(s->device.body_sums)));
-    BN_TRY(BN_RUN(s->device.body_constants, BN_TOTALS(s->device.body_sums), BN_SCALARS(s->device.influence_inverse),
-                  BN_SCALARS(s->device.totals)));
-    return BN_RUN(s->device.add_influence, BN_READ(s->fields.influence, 0), BN_SCALARS(s->device.totals),
+    if (before) {
+        s->device.totals = s->device.totals_before;
+        s->device.totals_before = before;
+    }
+    return BN_RUN(s->device.add_influence, BN_READ(s->fields.influence, 0), BN_TOTALS(s->device.body_sums),
+                  BN_SCALARS(s->device.influence_inverse), BN_SCALARS_OR_NULL(before), BN_SCALARS(s->device.totals),
                   BN_UPDATE(psi));
 }
 
@@ -189,7 +205,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         s->systems.solves[i] = s->systems.solver[i] ? bn_linear_solves(s->systems.solver[i]) : 0;
     if (s->border.bodies > 0)
-        BN_TRY(flow_step_bodies(s, s->fields.psi, s->fields.next, s->fields.T));
+        BN_TRY(flow_step_bodies(s, false, s->fields.psi, s->fields.next, s->fields.T));
     if (quiet && s->device.velocity) {
         BN_TRY(BN_RUN(s->device.velocity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
                       BN_READ(s->fields.next, 1), BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving),
@@ -209,7 +225,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         return quiet_step(s, out);
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
     BN_TRY(bn_linear_reports(s->systems.solver, s->systems.report, FLOW_SYSTEMS, s->device.totals, s->totals,
-                             FLOW_TOTALS + (size_t)(s->device.step ? 1 : s->border.bodies)));
+                             FLOW_TOTALS + (s->device.step || s->border.bodies > 0) + (size_t)s->border.bodies));
     BN_TRY(flow_one_launch_check(sim, s));
     return flow_report(sim, s, out);
 }
@@ -267,7 +283,7 @@ bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
     if (s->config.a > 0)
         out->series[next++] = s->systems.report[FLOW_HEAT].iterations;
     if (s->border.bodies > 0) {
-        s->psi_body += s->totals[FLOW_TOTALS];
+        s->psi_body = s->totals[FLOW_TOTALS + s->border.bodies];
         out->series[next] = s->psi_body;
     }
     s->told = *out;
@@ -310,7 +326,7 @@ static bn_status resume(bn_sim *sim, void *state)
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         if (s->systems.solver[i])
             bn_linear_resume(s->systems.solver[i], s->systems.solves[i], &s->systems.report[i]);
-    return BN_OK;
+    return s->border.bodies > 0 ? write_totals(s) : BN_OK;
 }
 
 const bn_engine flow_engine = {

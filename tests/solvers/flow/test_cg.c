@@ -60,7 +60,7 @@ static linear_system make_system(size_t n, double identity, double factor, bn_pr
         cell[at] = true;
     }
     bn_stencil_bits((uint32_t)n, (uint32_t)n, unknown, cell, bits);
-    const bn_stencil stencil = { (uint32_t)n, (uint32_t)n, identity, c, c, bits, NULL };
+    const bn_stencil stencil = { (uint32_t)n, (uint32_t)n, identity, c, c, bits, NULL, NULL };
     OK(bn_field_write(s.bits, bits, n * n));
     OK(bn_cg_create(
         s.domain,

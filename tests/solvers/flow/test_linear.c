@@ -136,14 +136,17 @@ typedef enum extent { REFERENCE_ONLY, SINGLE_ONLY, BOTH_PRECISIONS, ALL_GROUPS }
 static unsigned check(const matrix *m, bn_linear_method method, extent how)
 {
     static const size_t groups[][3] = { { 0, 0, 0 }, { 7, 1, 1 } };
-    uint8_t *bits = bits_of(m);
+    const matrix without = { m->nx,  m->ny, m->mass, m->kx, m->ky, { m->free[0], m->free[1], m->free[2], m->free[3] },
+                             NOTHING };
+    const bool obstacles = m->obstacle == ISLAND || m->obstacle == BUMP;
+    uint8_t *bits = bits_of(m), *rectangle = obstacles ? bits_of(&without) : NULL;
     const size_t points = (size_t)m->nx * m->ny;
     double *b = calloc(points, sizeof *b), *widths = widths_of(m);
     ck_assert_ptr_nonnull(b);
     for (size_t at = 0; at < points; at++)
         b[at] = bits[at] ? (double)(float)(1 + noise(at)) : 0;
     const bn_linear_desc desc = { .name = "the test's system",
-                                  .stencil = { m->nx, m->ny, m->mass, m->kx, m->ky, bits, widths },
+                                  .stencil = { m->nx, m->ny, m->mass, m->kx, m->ky, bits, widths, rectangle },
                                   .method = method };
     unsigned iterations = 0;
     for (int p = 0; p < (bn_device_describe(device)->fp64 && how != SINGLE_ONLY ? 2 : 1); p++) {
@@ -176,6 +179,7 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
         free(reference.x);
     }
     free(bits);
+    free(rectangle);
     free(b);
     free(widths);
     return iterations;
@@ -213,6 +217,15 @@ TEST(direct_solutions_equal_the_reference)
         if (matrices[i].obstacle == NOTHING && (!more || long_tests()))
             check(&matrices[i], BN_LINEAR_SPECTRAL, i == 2 || i == 5 ? BOTH_PRECISIONS : SINGLE_ONLY);
     }
+}
+
+TEST(direct_solutions_around_obstacles_equal_the_reference)
+{
+    check(&matrices[8], BN_LINEAR_SPECTRAL, BOTH_PRECISIONS);
+    check(&matrices[9], BN_LINEAR_SPECTRAL, ALL_GROUPS);
+    /* With little diffusion the obstacle counts at few nodes; and an obstacle at a mirrored side. */
+    check(&(matrix){ 65, 48, 1, 0.01, 0.02, { false, true }, ISLAND }, BN_LINEAR_SPECTRAL, BOTH_PRECISIONS);
+    check(&(matrix){ 33, 33, 1, 4, 4, { true, true, true, false }, BUMP }, BN_LINEAR_SPECTRAL, SINGLE_ONLY);
 }
 
 TEST(stretched_grids_are_solved_by_eigenvectors_and_iterations)
@@ -261,16 +274,32 @@ TEST(the_direct_solver_knows_what_it_can_not_do)
     for (int i = 0; i < MATRICES; i++) {
         uint8_t *bits = bits_of(&matrices[i]);
         const matrix *m = &matrices[i];
-        const bn_stencil s = { m->nx, m->ny, m->mass, m->kx, m->ky, bits, NULL };
+        const bn_stencil s = { m->nx, m->ny, m->mass, m->kx, m->ky, bits, NULL, NULL };
         const bool good = bn_spectral_suits(&s, 4, &why);
         ck_assert_msg(good == (matrices[i].obstacle == NOTHING), "matrix %d", i);
         ck_assert_msg(good ? why == NULL : strstr(why, "obstacles") != NULL, "%s", why ? why : "no reason");
         free(bits);
     }
+    /* An insulated obstacle, whose nodes are unknowns with what is left of their cells; one that is too large. */
+    const matrix plain = { 33, 33, 0, 1, 1, { false }, NOTHING }, island = { 33, 33, 0, 1, 1, { false }, ISLAND },
+                 open_plain = { 1500, 700, 0, 1, 1, { false }, NOTHING },
+                 large = { 1500, 700, 0, 1, 1, { false }, ISLAND };
+    uint8_t *rectangle = bits_of(&plain), *around = bits_of(&island), *wide = bits_of(&open_plain),
+            *far_around = bits_of(&large);
+    bn_stencil blocked = { 33, 33, 0, 1, 1, around, NULL, rectangle };
+    ck_assert(bn_spectral_suits(&blocked, 4, &why) && why == NULL);
+    around[10 * 33 + 10] &= (uint8_t)~BN_CELL_NE;
+    ck_assert(!bn_spectral_suits(&blocked, 4, &why) && strstr(why, "values on them are given"));
+    blocked = (bn_stencil){ 1500, 700, 0, 1, 1, far_around, NULL, wide };
+    ck_assert(!bn_spectral_suits(&blocked, 4, &why) && strstr(why, "too many nodes"));
+    free(rectangle);
+    free(around);
+    free(wide);
+    free(far_around);
     const matrix longer = { 8193, 9, 0, 1, 1, { false }, NOTHING },
                  free_all = { 9, 9, 0, 1, 1, { true, true, true, true }, NOTHING };
     uint8_t *bits = bits_of(&longer);
-    const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits, NULL };
+    const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits, NULL, NULL };
     ck_assert(!bn_spectral_suits(&s, 4, &why) && strstr(why, "local memory"));
     free(bits);
     /* The longest lines of each kind, a convolution but for the last two; and ones that are too long: by a point where
@@ -290,12 +319,12 @@ TEST(the_direct_solver_knows_what_it_can_not_do)
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         bits = bits_of(&lines[i].m);
-        const bn_stencil line = { lines[i].m.nx, 9, 0, 1, 1, bits, NULL };
+        const bn_stencil line = { lines[i].m.nx, 9, 0, 1, 1, bits, NULL, NULL };
         ck_assert_msg(bn_spectral_suits(&line, lines[i].real_bytes, &why) == lines[i].suits, "%zu", i);
         free(bits);
     }
     bits = bits_of(&free_all);
-    const bn_stencil t = { 9, 9, 0, 1, 1, bits, NULL };
+    const bn_stencil t = { 9, 9, 0, 1, 1, bits, NULL, NULL };
     ck_assert(!bn_spectral_suits(&t, 4, &why) && strstr(why, "singular"));
     free(bits);
 }
@@ -348,8 +377,8 @@ static void check_two(const matrix *m, int boxes)
     for (size_t at = 0; at < points; at++)
         single[at] = (float)(b[at] = bits[at] ? (double)(float)(1 + noise(at)) : 0);
     const bn_linear_desc desc[2] = {
-        { "A", { m->nx, m->ny, 1, 0.3 * m->kx, 0.3 * m->ky, bits, widths }, BN_LINEAR_SPECTRAL, true },
-        { "B", { m->nx, m->ny, 0, m->kx, m->ky, bits, widths }, BN_LINEAR_SPECTRAL, true },
+        { "A", { m->nx, m->ny, 1, 0.3 * m->kx, 0.3 * m->ky, bits, widths, NULL }, BN_LINEAR_SPECTRAL, true },
+        { "B", { m->nx, m->ny, 0, m->kx, m->ky, bits, widths, NULL }, BN_LINEAR_SPECTRAL, true },
     };
     bn_linear_reference *reference[2];
     for (int i = 0; i < 2; i++)

@@ -45,7 +45,7 @@ static void compare(const char *devices, int boxes, int margin, bn_precision pre
     for (int at = 0; at < POINTS; at++)
         b[at] = bits[at] ? (double)(float)(1 + 0.001 * (at * 37 % 1009)) : 0;
     const bn_linear_desc system = { .name = "the test's system",
-                                    .stencil = { NX, NY, 0, 1, 1.5, bits, NULL },
+                                    .stencil = { NX, NY, 0, 1, 1.5, bits, NULL, NULL },
                                     .method = BN_LINEAR_MULTIGRID };
     const answer whole = solve_by_reference(&system, b, precision, &target);
     for (int at = 0; at < POINTS; at++)

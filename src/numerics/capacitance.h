@@ -1,0 +1,23 @@
+/* capacitance.h: obstacles for the direct solver on a device (capacitance_plan.h, kernels/capacitance.cl). */
+#ifndef BN_CAPACITANCE_H
+#define BN_CAPACITANCE_H
+
+#include "numerics/capacitance_plan.h"
+#include "numerics/spectral.h"
+
+typedef struct bn_capacitance bn_capacitance;
+
+/* Fields for the work: the solution on the rectangle, and a right-hand side at the start alone. */
+typedef struct bn_capacitance_work {
+    bn_field *filled, *source, *bits;
+} bn_capacitance_work;
+
+/* Of a matrix that spectral.h suits; the domain has one box. The solver and the fields must live as long. */
+BN_CHECKED bn_status bn_capacitance_create(bn_domain *, const bn_stencil *, bn_spectral *, const bn_capacitance_work *,
+                                           bn_capacitance **out);
+void bn_capacitance_destroy(bn_capacitance **);
+
+/* x = A^-1 b at the unknowns; b is zero and x stays elsewhere. Four launches. */
+BN_CHECKED bn_status bn_capacitance_solve(bn_capacitance *, bn_field *x, bn_field *b);
+
+#endif
