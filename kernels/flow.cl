@@ -166,7 +166,9 @@ kernel void flow_poisson_source(AXES_ARGUMENT global const real *restrict omega,
     real sum = 0;
     if (n & NODE_PSI) {
         before[at] = psi[at] + (psi[at] - before[at]);
-        sum = stencil_area(s) * omega[at] + GIVEN(psi, n, PSI_GIVEN, s, PER_H2_X, PER_H2_Y);
+        /* Of obstacles that the direct solver takes the matrix has it. */
+        sum = stencil_area(s) * omega[at] +
+              GIVEN(psi, n & ~(s / STENCIL_WEST * PSI_GIVEN), PSI_GIVEN, s, PER_H2_X, PER_H2_Y);
     } else {
         before[at] = psi[at];
     }

@@ -1,7 +1,7 @@
 /* stencil.h: five-point matrices that are not stored: mass * area - k Laplacian on the nodes of a grid, of which some
  * cells (the squares between nodes) do not belong to the domain. One byte per node says it all:
  *   bits 0-3   whether the cell to the south-west, south-east, north-west, north-east belongs to the domain
- *   bits 4-7   whether the neighbour to the west, east, south, north is an unknown
+ *   bits 4-7   whether the neighbour to the west, east, south, north is an unknown, or one whose value is in the row
  * 0: the node is no unknown. A node's control volume are the quarters of its cells, `area` their number over four; the
  * face towards a neighbour has half of its length in each of the two cells beside it. The entry towards the neighbour
  * is -(kx or ky) times that length; diagonal[cells] holds the entries of the diagonal for all sixteen sets of cells.

@@ -213,11 +213,16 @@ _Static_assert((int)CG_SCALARS == (int)BN_CG_SCALARS, "the header knows the numb
 
 bn_scalars *bn_cg_scalars(const bn_cg *cg) { return cg->scalars; }
 
+double bn_cg_relative(double residual2, double right2)
+{
+    return right2 == 0 ? sqrt(residual2) : sqrt(residual2 / right2);
+}
+
 bn_cg_report bn_cg_report_of(const double s[BN_CG_SCALARS])
 {
     return (bn_cg_report){
         .state = (bn_cg_state)s[CG_STATE],
-        .residual = s[CG_TRUE] == 0 ? 0 : sqrt(s[CG_TRUE] / s[CG_BB]),
+        .residual = bn_cg_relative(s[CG_TRUE], s[CG_BB]),
         .iterations = (unsigned)s[CG_ITERATIONS],
         .restarts = (unsigned)s[CG_RESTARTS],
         .right = sqrt(s[CG_BB]),

@@ -27,10 +27,13 @@ typedef enum bn_cg_state {
 
 typedef struct bn_cg_report {
     bn_cg_state state; /* REACHED and ROUNDED are successes */
-    double residual;   /* |b - A x| / |b|, recomputed; 0 when b = 0 = residual */
+    double residual;   /* bn_cg_relative, recomputed */
     unsigned iterations, restarts;
     double right; /* |b| */
 } bn_cg_report;
+
+/* |b - A x| / |b| from the squares of both, or |b - A x| itself where b is zero and a value in A x is given. */
+double bn_cg_relative(double residual2, double right2);
 
 /* Factors kappa of the rounding floor |r| <= kappa u (|A| |x| + |b|) that counts as reached: for conjugate gradients
  * once the recurrence has passed the tolerance, for a direct solution at once (its transforms round in every one of

@@ -87,6 +87,8 @@ out:
     return st;
 }
 
+bn_status bn_linear_prepare(bn_linear *l) { return l->capacitance ? bn_capacitance_find(l->capacitance) : BN_OK; }
+
 void bn_linear_destroy(bn_linear **linear)
 {
     if (!linear || !*linear)

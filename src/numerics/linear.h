@@ -20,7 +20,7 @@ typedef struct bn_linear_work {
 
 typedef struct bn_linear_desc {
     const char *name;   /* for messages: "the system for psi" */
-    bn_stencil stencil; /* its bits are read at creation only */
+    bn_stencil stencil; /* its bits are read at creation and preparation only */
     bn_linear_method method;
     bool only_coupled; /* a direct system that is solved by bn_linear_solve_two alone */
 } bn_linear_desc;
@@ -32,6 +32,10 @@ typedef struct bn_linear bn_linear;
  * can't be made coarser or are too thin for ghost cells. */
 BN_CHECKED bn_status bn_linear_create(bn_domain *, const bn_linear_desc *, const bn_linear_work *, bn_linear **out);
 void bn_linear_destroy(bn_linear **);
+
+/* Solves for what solves will need (obstacles in the direct solver), after the creation of all systems: their programs
+ * are known by then, and the descriptions' bits must still be there. */
+BN_CHECKED bn_status bn_linear_prepare(bn_linear *);
 
 /* The residual of a direct solution is recomputed on the first and then on every so many-th solve; it decides nothing
  * but whether the run may go on. In between the report is the last one. */

@@ -399,7 +399,7 @@ static void residual(const bn_linear_reference *l, const real *x, const real *b,
         report->state = BN_CG_STALLED;
     else
         report->restarts += check;
-    report->residual = *rr == 0 ? 0 : sqrt((double)*rr / (double)*bb);
+    report->residual = bn_cg_relative((double)*rr, (double)*bb);
     report->right = sqrt((double)*bb);
 }
 
@@ -662,34 +662,30 @@ static void solve_filled(bn_linear_reference *l, const real *b)
     transform_back(l, l->q);
 }
 
-static bn_status solve_rectangle(void *user, const bn_region *box, const double *b, const bn_region *where, double *x)
+static bn_status solve_rectangle(void *user, const double *b, double *x)
 {
     bn_linear_reference *l = user;
     const uint8_t *unknown = l->desc.stencil.rectangle;
     for (size_t at = 0; at < l->points; at++)
-        l->p[at] = 0;
-    for (size_t j = 0; j < box->n[1]; j++)
-        for (size_t i = 0; i < box->n[0]; i++)
-            l->p[(box->first[1] + j) * l->n[0] + box->first[0] + i] = (real)b[j * box->n[0] + i];
+        l->p[at] = (real)b[at];
     solve_filled(l, l->p);
-    for (size_t j = 0; j < where->n[1]; j++)
-        for (size_t i = 0; i < where->n[0]; i++) {
-            const size_t at = (where->first[1] + j) * l->n[0] + where->first[0] + i;
-            x[j * where->n[0] + i] = unknown[at] ? (double)l->q[at] : 0;
-        }
+    for (size_t at = 0; at < l->points; at++)
+        x[at] = unknown[at] ? (double)l->q[at] : 0;
     return BN_OK;
 }
 
-/* At a node, what the values of q at the surfaces of obstacles make. */
-static real corrected(const bn_linear_reference *l, size_t at)
+/* q at a node, and what x on obstacles differs from q there makes. */
+static real corrected(const bn_linear_reference *l, const real *x, size_t at)
 {
     const bn_capacitance_plan *c = &l->capacitance;
     const bn_region *w = &c->window;
     const size_t i = at % l->n[0] - w->first[0], j = at / l->n[0] - w->first[1];
-    real sum = l->q[at];
-    for (size_t k = 0; k < c->count && i < w->n[0] && j < w->n[1]; k++)
-        sum = sum - l->q[c->surface[k]] * l->influence[(k * w->n[1] + j) * w->n[0] + i];
-    return sum;
+    real sum = 0;
+    if (i >= w->n[0] || j >= w->n[1])
+        return l->q[at];
+    for (size_t k = 0; k < c->count; k++)
+        sum = sum + (x[c->surface[k]] - l->q[c->surface[k]]) * l->influence[(k * w->n[1] + j) * w->n[0] + i];
+    return l->q[at] + sum;
 }
 
 static void solve_directly(bn_linear_reference *l, real *x, const real *b)
@@ -697,7 +693,7 @@ static void solve_directly(bn_linear_reference *l, real *x, const real *b)
     solve_filled(l, b);
     for (size_t at = 0; at < l->points; at++)
         if (l->desc.stencil.bits[at])
-            x[at] = corrected(l, at);
+            x[at] = corrected(l, x, at);
 }
 
 void BN_PRECISE(linear_reference_solve_two)(bn_linear_reference *l, bn_linear_reference *second, real *x, real *y,

@@ -107,8 +107,8 @@ static const bn_key schema[] = {
       .only = "solver.steady=march",
       .help = "share of the formula's change that the wall vorticity takes per step; 0: as much as is stable" },
     { .name = "solver.poisson", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_POISSON_METHODS), .def_text = "auto",
-      .help = "how psi is solved for: direct by transforms (rectangles, few obstacles), or conjugate gradients, plain or with "
-              "multigrid" },
+      .help = "how psi is solved for: direct by transforms (rectangles, small obstacles) or conjugate gradients, plain "
+              "or with multigrid" },
     { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS),
       .def_text = "auto", .only = "solver.steady=march", .help = "the same for vorticity and temperature" },
     { .name = "solver.launches", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_LAUNCHES), .def_text = "auto",
@@ -531,7 +531,7 @@ static bn_status plan_spacings(const bn_case *c, flow *s, bn_plan *p)
     return BN_OK;
 }
 
-/* Influence functions of obstacles, whose windows are not known before they are found. */
+/* Influence functions of obstacles, as if each went through the whole grid. */
 static bn_status plan_influence(const flow *s, bn_plan *p)
 {
     const uint64_t points = (uint64_t)s->config.nx * s->config.ny, real = s->config.roundoff < 1e-10 ? 8 : 4;

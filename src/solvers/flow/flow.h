@@ -42,7 +42,8 @@ typedef enum flow_method { FLOW_POISSON_METHODS(BN_CHOICE_ENUM) } flow_method;
 typedef enum flow_system { FLOW_PSI, FLOW_OMEGA, FLOW_HEAT, FLOW_SYSTEMS } flow_system;
 
 /* Bits of the field `node`. The four bits from PSI_GIVEN, OMEGA_GIVEN and HEAT_GIVEN on stand for the west, east, south
- * and north neighbour. */
+ * and north neighbour, as the four links do in the bits of a matrix; what has a link to a node of an obstacle
+ * (capacitance_plan.h) has it in its row, not in its right-hand side. */
 #define FLOW_NODE_CODES(X)                                                                              \
     X(NODE_OMEGA, 1, "vorticity is an unknown")                                                         \
     X(NODE_PSI, 2, "stream function is an unknown")                                                     \
@@ -203,10 +204,9 @@ typedef struct flow {
     flow_constants k;
     flow_fields fields;
     flow_systems systems;
-    double
-        totals[FLOW_TOTALS + FLOW_BODIES + 1];           /* sum of squared changes of omega, sum of its squares, largest
-                                                            |u| + |v|, sum of squared changes of T; change of psi on each body,
-                                                            then psi on the first; or whether a step in one launch has failed */
+    /* Sum of squared changes of omega, sum of its squares, largest |u| + |v|, sum of squared changes of T; then the
+     * change of psi on each body and psi on the first, or whether a step in one launch has failed. */
+    double totals[FLOW_TOTALS + FLOW_BODIES + 1];
     bn_step told;                                        /* what the last report said */
     double psi_body;                                     /* psi on the first body */
     double steady_residual;                              /* of the last step: docs/flow.md, "When the flow is steady" */

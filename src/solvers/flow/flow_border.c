@@ -256,6 +256,18 @@ static bn_status plan_rectangles(bn_plan *p, flow *s, flow_flags *f)
     return BN_OK;
 }
 
+/* For direct solutions nodes of obstacles are neighbours like others: capacitance_plan.h. */
+static void link_obstacles(flow *s)
+{
+    for (int i = 0; i < FLOW_SYSTEMS; i++) {
+        const bn_linear_desc *d = &s->systems.desc[i];
+        uint8_t *bits = s->systems.bits[i];
+        const bool linked = bits && d->method == BN_LINEAR_SPECTRAL && d->stencil.rectangle;
+        for (size_t at = 0; linked && at < (size_t)s->config.nx * s->config.ny; at++)
+            bits[at] = bits[at] ? d->stencil.rectangle[at] : 0;
+    }
+}
+
 bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
 {
     const size_t points = (size_t)s->config.nx * s->config.ny;
@@ -285,6 +297,7 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
     for (int i = 0; i < (s->config.a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++)
         s->systems.desc[i].method = choose_method(
             c, s, (flow_system)i, i == FLOW_PSI || s->newton.on ? "solver.poisson" : "solver.diffusion");
+    link_obstacles(s);
     couple_systems(s);
 out:
     free(flags);
@@ -374,7 +387,8 @@ static double node_code(const flow *s, int which, uint32_t i, uint32_t j)
         const size_t other = (size_t)(y * (long)s->config.nx + x);
         for (int k = 0; k < FLOW_SYSTEMS; k++)
             if (s->systems.bits[k] && s->systems.bits[k][at] && !s->systems.bits[k][other] &&
-                bn_stencil_face(s->systems.bits[k][at], d) > 0)
+                bn_stencil_face(s->systems.bits[k][at], d) > 0 &&
+                (k == FLOW_PSI || !(s->systems.bits[k][at] & BN_LINK_WEST << d)))
                 n |= given[k] << d;
         /* Of a solid node: the neighbour is fluid. Nodes on the border, whose vorticity is no unknown, are not. */
         if (solid_at(s, at) && s->systems.bits[FLOW_OMEGA][other])

@@ -58,8 +58,9 @@ void BN_PRECISE(flow_poisson_source)(const flow *s, const real *omega, const rea
             continue;
         }
         before[at] = psi[at] + (psi[at] - before[at]);
-        rhs[at] = area(s, at, bits) * omega[at] +
-                  given(s, psi, at, node[at], FLOW_PSI_GIVEN, bits, k->per_h2_x, k->per_h2_y);
+        const int links = (int)(bits / BN_LINK_WEST); /* to neighbours that the matrix has */
+        rhs[at] = area(s, at, bits) * omega[at] + given(s, psi, at, node[at] & ~(links * FLOW_PSI_GIVEN),
+                                                        FLOW_PSI_GIVEN, bits, k->per_h2_x, k->per_h2_y);
     }
 }
 

@@ -68,6 +68,9 @@ static bn_status setup(bn_sim *sim, void *state)
         if (s->systems.bits[i] && !(s->newton.on && i == FLOW_OMEGA))
             BN_TRY(
                 bn_linear_create(bn_sim_domain(sim), &s->systems.desc[i], &s->systems.work[i], &s->systems.solver[i]));
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        if (s->systems.solver[i])
+            BN_TRY(bn_linear_prepare(s->systems.solver[i]));
     if (s->newton.on)
         BN_TRY(flow_newton_setup(sim, s));
     BN_TRY(bn_linear_axes(bn_sim_domain(sim), &s->systems.desc[FLOW_PSI].stencil, &s->device.axes));

@@ -23,6 +23,7 @@ answer solve_on_device(const bn_linear_desc *desc, const double *b, bn_domain_de
                            &f[i]));
     OK(bn_field_set(f[B], b, points));
     OK(bn_linear_create(domain, desc, &(bn_linear_work){ f[BITS], f[R], f[P], f[Q], f[Z] }, &linear));
+    OK(bn_linear_prepare(linear));
     OK(bn_linear_solve(linear, f[X], f[B], target));
     OK(bn_linear_report(linear, &a.report));
     OK(bn_field_get(f[X], a.x, points));
