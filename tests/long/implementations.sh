@@ -56,6 +56,7 @@ flow/selftest --steps 1 --boxes 5 --precision single
 flow/selftest-fft
 flow/selftest-fft --steps 1 --boxes 3
 flow/selftest-convolved --steps 1
+flow/selftest-obstacle --steps 1
 flow/selftest-step --steps 1
 flow/selftest-step --steps 1 --set solver.launches=one
 flow/selftest-stretched --steps 1
