@@ -383,8 +383,8 @@ kernel void flow_body_pressure(global const real *restrict psi, global const rea
 }
 
 /* psi += the changes of psi on the bodies, which are the inverse of the influence matrix times the sums, times the
- * influence functions. totals[4 + k]: the change on body k + 1; totals[4 + BODIES]: psi on the first body, which the
- * totals of the step before have, unless `before` is NULL: then it is not psi that changes. */
+ * influence functions. totals[4]: psi on the first body, from the totals of the step before; `before` is NULL where it
+ * is not psi that changes. */
 kernel void flow_add_influence(global const real *restrict influence, global const acc *restrict sums,
                                global const real *restrict influence_inverse, global const real *restrict before,
                                global real *restrict totals, global real *restrict psi)
@@ -398,12 +398,8 @@ kernel void flow_add_influence(global const real *restrict influence, global con
         for (int k = 0; k < BODIES; k++)
             change[k] = change[k] + influence_inverse[k * BODIES + body] * sum;
     }
-    if (first_group() && get_local_id(0) == 0) {
-        for (int k = 0; k < BODIES; k++)
-            totals[4 + k] = change[k];
-        if (before)
-            totals[4 + BODIES] = before[4 + BODIES] + change[0];
-    }
+    if (before && first_group() && get_local_id(0) == 0)
+        totals[4] = before[4] + change[0];
     FOR_CELLS(1, i, j, lane) {
         const index_t at = AT(i, j);
         real value = psi[at];

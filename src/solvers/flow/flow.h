@@ -204,9 +204,9 @@ typedef struct flow {
     flow_constants k;
     flow_fields fields;
     flow_systems systems;
-    /* Sum of squared changes of omega, sum of its squares, largest |u| + |v|, sum of squared changes of T; then the
-     * change of psi on each body and psi on the first, or whether a step in one launch has failed. */
-    double totals[FLOW_TOTALS + FLOW_BODIES + 1];
+    /* Sum of squared changes of omega, sum of its squares, largest |u| + |v|, sum of squared changes of T; then psi on
+     * the first body, or whether a step in one launch has failed. */
+    double totals[FLOW_TOTALS + 1];
     bn_step told;                                        /* what the last report said */
     double psi_body;                                     /* psi on the first body */
     double steady_residual;                              /* of the last step: docs/flow.md, "When the flow is steady" */

@@ -96,8 +96,8 @@ static bn_status solve_psi(bn_sim *sim, flow *s)
     if (s->border.bodies == 0)
         return BN_OK;
     BN_TRY(flow_step_bodies(s, false, s->fields.psi, s->fields.omega, s->fields.T));
-    BN_TRY(bn_scalars_read(s->device.totals, s->totals, FLOW_TOTALS + (size_t)s->border.bodies + 1));
-    s->psi_body = s->totals[FLOW_TOTALS + s->border.bodies];
+    BN_TRY(bn_scalars_read(s->device.totals, s->totals, FLOW_TOTALS + 1));
+    s->psi_body = s->totals[FLOW_TOTALS];
     return BN_OK;
 }
 

@@ -62,9 +62,9 @@ static bn_status solve_psi(bn_sim *sim, flow *s)
     bn_field_swap(s->fields.psi, s->fields.before);
     if (s->border.bodies == 0)
         return BN_OK;
-    BN_PRECISE(flow_correct_bodies)
-    (s, r, bn_field_host(s->fields.psi), omega, s->config.a > 0 ? bn_field_host(s->fields.T) : NULL);
-    s->psi_body = (double)((real)s->psi_body + (real)s->totals[FLOW_TOTALS]);
+    const real *T = s->config.a > 0 ? bn_field_host(s->fields.T) : NULL;
+    real *psi = bn_field_host(s->fields.psi);
+    s->psi_body = (double)((real)s->psi_body + BN_PRECISE(flow_correct_bodies)(s, r, psi, omega, T));
     return BN_OK;
 }
 

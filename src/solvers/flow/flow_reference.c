@@ -115,7 +115,7 @@ static void wall_vorticity(const flow *s, const reference *r, const real *psi, c
 }
 
 /* psi on the bodies around which the fluid flows; see kernels/flow.cl. */
-void BN_PRECISE(flow_correct_bodies)(flow *s, const reference *r, real *psi, const real *next, const real *T)
+real BN_PRECISE(flow_correct_bodies)(flow *s, const reference *r, real *psi, const real *next, const real *T)
 {
     const size_t nx = s->config.nx, points = nx * s->config.ny;
     const constants *k = constants_of(s);
@@ -146,8 +146,7 @@ void BN_PRECISE(flow_correct_bodies)(flow *s, const reference *r, real *psi, con
     for (size_t at = 0; at < points; at++)
         for (int b = 0; b < bodies; b++)
             psi[at] = psi[at] + change[b] * influence[(size_t)b * points + at];
-    for (int b = 0; b < bodies; b++)
-        s->totals[FLOW_TOTALS + b] = (double)change[b];
+    return change[0];
 }
 
 bn_status BN_PRECISE(flow_solve)(flow *s, flow_system system, real *x, const real *rhs, const bn_cg_target *target)
@@ -280,10 +279,8 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     }
     bn_field_swap(s->fields.psi, s->fields.before);
     real *psi = bn_field_host(s->fields.psi);
-    if (s->border.bodies > 0) {
-        BN_PRECISE(flow_correct_bodies)(s, r, psi, next, T);
-        s->totals[FLOW_TOTALS + s->border.bodies] = (double)((real)s->psi_body + (real)s->totals[FLOW_TOTALS]);
-    }
+    if (s->border.bodies > 0)
+        s->totals[FLOW_TOTALS] = (double)((real)s->psi_body + BN_PRECISE(flow_correct_bodies)(s, r, psi, next, T));
     wall_vorticity(s, r, psi, next, T, node, omega, u, v);
 
     s->totals[0] = sum_of(s, r, r->addends, r->addends);

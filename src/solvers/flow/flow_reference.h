@@ -200,6 +200,6 @@ bn_status BN_PRECISE(flow_solve)(flow *, flow_system, real *x, const real *rhs, 
 /* Step (3)'s right-hand side and start; psi on the bodies around which the fluid flows, see kernels/flow.cl. */
 void BN_PRECISE(flow_poisson_source)(const flow *, const real *omega, const real *psi, const int32_t *node,
                                      real *before, real *rhs);
-void BN_PRECISE(flow_correct_bodies)(flow *, const reference *, real *psi, const real *next, const real *T);
+real BN_PRECISE(flow_correct_bodies)(flow *, const reference *, real *psi, const real *next, const real *T);
 
 #endif

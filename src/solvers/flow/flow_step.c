@@ -13,9 +13,8 @@ static bn_status solve_psi(flow *s, const bn_cg_target *target)
 /* psi on the first body, to which a device adds its changes. */
 static bn_status write_totals(flow *s)
 {
-    const size_t count = FLOW_TOTALS + (size_t)s->border.bodies + 1;
-    s->totals[count - 1] = s->psi_body;
-    return bn_scalars_write(s->device.totals, s->totals, count);
+    s->totals[FLOW_TOTALS] = s->psi_body;
+    return bn_scalars_write(s->device.totals, s->totals, FLOW_TOTALS + 1);
 }
 
 /* The inverse of the influence matrix, and the sums that it is applied to. */
@@ -25,8 +24,7 @@ static bn_status setup_bodies(bn_sim *sim, flow *s)
     BN_TRY(flow_setup_bodies(sim, s, solve_psi));
     BN_TRY(bn_partials_create(bn_sim_domain(sim), "sums over bodies", n, 0, &s->device.body_sums));
     bn_partials_share(s->device.body_sums);
-    BN_TRY(
-        bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES + 1, &s->device.totals_before));
+    BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + 1, &s->device.totals_before));
     BN_TRY(bn_scalars_create(bn_sim_domain(sim), "influence matrix", (size_t)(n * n), &s->device.influence_inverse));
     BN_TRY(bn_scalars_write(s->device.influence_inverse, s->influence_inverse, (size_t)(n * n)));
     return write_totals(s);
@@ -77,7 +75,7 @@ static bn_status setup(bn_sim *sim, void *state)
     if (s->systems.coupled)
         BN_TRY(setup_coupled(sim, s));
     BN_TRY(bn_partials_create(bn_sim_domain(sim), "flow sums", 4, 1u << 2, &s->device.sums));
-    BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES + 1, &s->device.totals));
+    BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + 1, &s->device.totals));
     BN_TRY(bn_device_array_reals(bn_sim_domain(sim), "walls' motion", s->border.moving,
                                  FLOW_SIDES * (size_t)(s->config.nx > s->config.ny ? s->config.nx : s->config.ny),
                                  &s->device.moving));
@@ -228,7 +226,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         return quiet_step(s, out);
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
     BN_TRY(bn_linear_reports(s->systems.solver, s->systems.report, FLOW_SYSTEMS, s->device.totals, s->totals,
-                             FLOW_TOTALS + (s->device.step || s->border.bodies > 0) + (size_t)s->border.bodies));
+                             FLOW_TOTALS + 1));
     BN_TRY(flow_one_launch_check(sim, s));
     return flow_report(sim, s, out);
 }
@@ -286,7 +284,7 @@ bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
     if (s->config.a > 0)
         out->series[next++] = s->systems.report[FLOW_HEAT].iterations;
     if (s->border.bodies > 0) {
-        s->psi_body = s->totals[FLOW_TOTALS + s->border.bodies];
+        s->psi_body = s->totals[FLOW_TOTALS];
         out->series[next] = s->psi_body;
     }
     s->told = *out;

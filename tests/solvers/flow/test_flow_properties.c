@@ -173,9 +173,9 @@ TEST(moving_walls_turn_with_the_box)
                                 { TOP, "wall", -1, 0, false, 0, 0 },
                                 { LEFT, "wall", 0.6, 0, true, 0, 0 } } };
     box.more = STILL "[solver]\nwall_vorticity = \"thom\"\nconvection = \"conservative\"\n";
-    check_turns(&box, "moving walls, Thom, conservative", NULL, 1e-14);
+    check_turns(&box, "moving walls, Thom, conservative", NULL, 2.5e-15);
     box.more = STILL "[solver]\nwall_vorticity = \"woods\"\nconvection = \"upwind\"\n";
-    check_turns(&box, "moving walls, Woods, upwind", NULL, 1e-14);
+    check_turns(&box, "moving walls, Woods, upwind", NULL, 2.5e-15);
 }
 
 /* Inflow and outflow, slip, a segment that is heated. */
