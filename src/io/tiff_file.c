@@ -179,7 +179,14 @@ out:
     return st;
 }
 
-bn_status bn_tiff_georeference(bn_tiff *t, const bn_tiff_place *place)
+void bn_tiff_georeference(bn_tiff *t, const bn_tiff_place *place)
+{
+    t->placed = true;
+    t->place = *place;
+}
+
+/* Makes the tags of maps known to libtiff, which forgets them at the end of each picture. */
+static bool know_place(TIFF *to)
 {
     static const TIFFFieldInfo tags[] = {
         { TIFF_PIXEL_SCALE, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, true, true, (char *)"ModelPixelScale" },
@@ -187,9 +194,7 @@ bn_status bn_tiff_georeference(bn_tiff *t, const bn_tiff_place *place)
         { TIFF_KEY_DIRECTORY, -1, -1, TIFF_SHORT, FIELD_CUSTOM, true, true, (char *)"GeoKeyDirectory" },
         { TIFF_GDAL_NODATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, true, false, (char *)"GDAL_NODATA" },
     };
-    t->placed = true;
-    t->place = *place;
-    return TIFFMergeFieldInfo(t->tiff, tags, sizeof tags / sizeof *tags) == 0 ? BN_OK : refused(t);
+    return TIFFMergeFieldInfo(to, tags, sizeof tags / sizeof *tags) == 0;
 }
 
 /* Tags of one picture that place it. */
@@ -236,7 +241,7 @@ bn_status bn_tiff_add(bn_tiff *t, const float *values, const char *description)
                 TIFFSetField(to, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
                 TIFFSetField(to, TIFFTAG_ROWSPERSTRIP, TIFFDefaultStripSize(to, 0));
     if (t->placed)
-        good = good && put_place(to, &t->place);
+        good = good && know_place(to) && put_place(to, &t->place);
     if (t->pages++ == 0 && description)
         good = good && TIFFSetField(to, TIFFTAG_IMAGEDESCRIPTION, description);
     for (uint32_t y = 0; y < t->n[1] && good; y++)

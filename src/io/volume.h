@@ -40,7 +40,7 @@ typedef struct bn_tiff_place {
     double west, north, h[2]; /* corner of the first pixel; size of a pixel */
     int epsg;                 /* code of the projected coordinates; 0: not known */
 } bn_tiff_place;
-BN_CHECKED bn_status bn_tiff_georeference(bn_tiff *, const bn_tiff_place *);
+void bn_tiff_georeference(bn_tiff *, const bn_tiff_place *);
 BN_CHECKED bn_status bn_tiff_add(bn_tiff *, const float *values, const char *description);
 BN_CHECKED bn_status bn_tiff_end(bn_tiff **);
 void bn_tiff_abort(bn_tiff **);

@@ -116,7 +116,7 @@ static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, const bn
         BN_GO(bn_tiff_begin(ctx, bn_output_dir_name(folder, "fields/%s%s-%06llu.tif", d->name, number, e->step).text,
                             size, &tiff));
     if (tiff && e->plan->map.drawn)
-        BN_GO(bn_tiff_georeference(tiff, &place));
+        bn_tiff_georeference(tiff, &place);
     for (uint32_t k = 0; k < g->n[2]; k++) {
         const bn_region plane = { { 0, 0, k }, { g->n[0], g->n[1], 1 } };
         BN_GO(bn_field_sampler_values(ctx, e, which, component, &plane, values));

@@ -26,6 +26,17 @@ ok 'the folder again, with fewer times' "$b" run "$cases/station.toml" --referen
     --force --set grid.spacing=1 --set stop.time=3 --set output.pictures=false --set output.ugrid=false
 ok 'old outlines are gone' sh -c 'test "$(ls "$0")" = "flooded-storey1-000003.wkt
 flooded-storey2-000003.wkt"' "$work/station/outlines"
+ok 'three storeys as pictures of a TIFF' "$b" run "$cases/house.toml" --reference --quiet --out "$work/house" --steps 1 \
+    --set output.tiff=true --set output.vtk=false --set output.pictures=false
+ok '... all of them on the map' python3 -c '
+import struct, sys
+data, pages = open(sys.argv[1], "rb").read(), []
+at = struct.unpack_from("<I", data, 4)[0]
+while at:
+    count = struct.unpack_from("<H", data, at)[0]
+    pages.append({struct.unpack_from("<H", data, at + 2 + 12 * n)[0] for n in range(count)})
+    at = struct.unpack_from("<I", data, at + 2 + 12 * count)[0]
+assert len(pages) == 3 and all({33550, 33922, 42113} <= page for page in pages), pages' "$work/house/fields/depth-000001.tif"
 # Stopped after seven of twelve steps and gone on with: the files of an undisturbed run.
 short="--reference --quiet --set grid.spacing=1 --set stop.time=12 --set output.every=2"
 short="$short --set output.pictures=false"
