@@ -43,17 +43,23 @@ static void to_lab(const lch *colour, double lab[3])
     lab[2] = colour->chroma * sin(angle);
 }
 
+enum { CONTROLS_MOST = 16 };
+typedef struct spline {
+    int last;
+    double control[CONTROLS_MOST][3];
+} spline;
+
 /* The curve at `t` in 0 ... 1: a Catmull-Rom spline, whose end points count twice. */
-static void curve_at(bn_colour_map map, double t, double lab[3])
+static void curve_at(const spline *curve, double t, double lab[3])
 {
-    const int last = maps[map].count - 1;
+    const int last = curve->last;
     const double at = t * last;
     const int k = at >= last ? last - 1 : (int)at;
     const double s = at - k;
-    double p[4][3];
+    const double *p[4];
     for (int i = 0; i < 4; i++) {
         const int index = k + i - 1;
-        to_lab(&maps[map].points[index < 0 ? 0 : index > last ? last : index], p[i]);
+        p[i] = curve->control[index < 0 ? 0 : index > last ? last : index];
     }
     for (int c = 0; c < 3; c++)
         lab[c] = p[1][c] + 0.5 * s *
@@ -85,11 +91,14 @@ void bn_palette_make(bn_colour_map map, bn_palette *out)
 {
     enum { SAMPLES = 4 * BN_PALETTE_COLOURS };
     double length[SAMPLES + 1], before[3];
+    spline curve = { .last = maps[map].count - 1 };
+    for (int i = 0; i <= curve.last; i++)
+        to_lab(&maps[map].points[i], curve.control[i]);
     length[0] = 0;
-    curve_at(map, 0, before);
+    curve_at(&curve, 0, before);
     for (int i = 1; i <= SAMPLES; i++) {
         double here[3], square = 0;
-        curve_at(map, (double)i / SAMPLES, here);
+        curve_at(&curve, (double)i / SAMPLES, here);
         for (int c = 0; c < 3; c++) {
             square += (here[c] - before[c]) * (here[c] - before[c]);
             before[c] = here[c];
@@ -102,7 +111,7 @@ void bn_palette_make(bn_colour_map map, bn_palette *out)
         while (i < SAMPLES - 1 && length[i + 1] < wanted)
             i++;
         double lab[3];
-        curve_at(map, (i + (wanted - length[i]) / (length[i + 1] - length[i])) / SAMPLES, lab);
+        curve_at(&curve, (i + (wanted - length[i]) / (length[i + 1] - length[i])) / SAMPLES, lab);
         out->rgb[k] = to_rgb(lab);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SAMPLES_MAX = 8 };            /* along each side of a pixel */
 static const double largest = 1e300; /* beyond, sums of two values could overflow */
@@ -126,6 +127,17 @@ static double mean_of(const samples *s, int px, int py)
     return blank ? (double)-INFINITY : (double)NAN;
 }
 
+/* Whether a pixel shows the same along this side as the one before, as pixels within a cell do. */
+static bool repeats(const sample *side, int each, int pixel)
+{
+    const sample *here = side + pixel * each, *before = here - each;
+    bool same = pixel > 0;
+    for (int k = 0; k < each && same; k++)
+        same = here[k].first == before[k].first && here[k].second == before[k].second &&
+               !(fabs(here[k].share - before[k].share) > 0);
+    return same;
+}
+
 bool bn_raster_means(const bn_picture *p, double *means, int w, int h)
 {
     samples s;
@@ -156,11 +168,20 @@ bool bn_raster_fill(const bn_picture *p, const bn_value_range *range, uint32_t *
         return false;
     bn_palette_make(p->map, &palette);
     for (int py = 0; py < h; py++) {
+        uint32_t *row = pixels + (size_t)py * (size_t)stride;
+        if (repeats(s.y, s.ky, py)) {
+            memcpy(row, row - stride, (size_t)w * sizeof *row);
+            continue;
+        }
         for (int px = 0; px < w; px++) {
+            if (repeats(s.x, s.kx, px)) {
+                row[px] = row[px - 1];
+                continue;
+            }
             const double mean = mean_of(&s, px, py);
-            pixels[(size_t)py * (size_t)stride + (size_t)px] = usable(mean) ? colour_of(p, &palette, range, mean)
-                                                               : mean < 0   ? BN_RASTER_BLANK
-                                                                            : BN_RASTER_MISSING;
+            row[px] = usable(mean) ? colour_of(p, &palette, range, mean)
+                      : mean < 0   ? BN_RASTER_BLANK
+                                   : BN_RASTER_MISSING;
         }
     }
     free(s.x);
