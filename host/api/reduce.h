@@ -52,8 +52,8 @@ BN_CHECKED bn_status bn_reduce(bn_field *, int component, bn_reduce_op, double *
 BN_CHECKED bn_status bn_reduce_prepare(bn_domain *, bn_reduce_op);
 /* How many points have more than `limit` there, summed in the field's precision. */
 BN_CHECKED bn_status bn_reduce_above(bn_field *, int component, double limit, double *count);
-/* On a device: launches it and lends the scalars whose first one it is until the next reduction: to be read along with
- * others. */
-BN_CHECKED bn_status bn_reduce_launch(bn_field *, int component, bn_reduce_op, bn_scalars **lent);
+/* On a device: launches one of these (`limit`: of BN_COUNT_ABOVE) and lends the scalars whose first one it is until the
+ * next one of its kind: to be read along with others. */
+BN_CHECKED bn_status bn_reduce_launch(bn_field *, int component, bn_reduce_op, double limit, bn_scalars **lent);
 
 #endif

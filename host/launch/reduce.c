@@ -90,17 +90,18 @@ static const bn_kernel_desc pack_kernel = { "reduce_pack", BN_ONCE, { 0, 0, 0 } 
 typedef struct bn_reductions {
     bn_program *program[BN_REDUCTIONS]; /* a few kernels each: compilers take a tenth of a second for every one */
     bn_partials *partials[2];           /* of sums, of maxima */
-    bn_scalars *result;
+    bn_scalars *result[BN_REDUCTIONS];
 } bn_reductions;
 
 static void destroy_reductions(void *object)
 {
     bn_reductions *r = object;
-    for (int i = 0; i < BN_REDUCTIONS; i++)
+    for (int i = 0; i < BN_REDUCTIONS; i++) {
         bn_program_destroy(&r->program[i]);
+        bn_scalars_destroy(&r->result[i]);
+    }
     bn_partials_destroy(&r->partials[0]);
     bn_partials_destroy(&r->partials[1]);
-    bn_scalars_destroy(&r->result);
     free(r);
 }
 
@@ -296,7 +297,7 @@ bn_status bn_reduce_prepare(bn_domain *d, bn_reduce_op op)
     return bn_kernel_find(program, &pack_kernel, &k);
 }
 
-static bn_status launch(bn_field *f, int component, bn_reduce_op op, double limit, bn_scalars **lent)
+bn_status bn_reduce_launch(bn_field *f, int component, bn_reduce_op op, double limit, bn_scalars **lent)
 {
     bn_domain *d = f->domain;
     bn_reductions *r;
@@ -306,24 +307,19 @@ static bn_status launch(bn_field *f, int component, bn_reduce_op op, double limi
     bn_partials **partials = &r->partials[op == BN_MAX_ABS];
     if (!*partials)
         BN_TRY(bn_partials_create(d, "reduce partials", 1, op == BN_MAX_ABS, partials));
-    if (!r->result)
-        BN_TRY(bn_scalars_create(d, "reduce result", 1, &r->result));
+    if (!r->result[op])
+        BN_TRY(bn_scalars_create(d, "reduce result", 1, &r->result[op]));
     BN_TRY(bn_kernel_find(program, &partial_kernels[op], &partial));
     BN_TRY(bn_kernel_find(program, &total_kernels[op], &total));
     BN_TRY(BN_RUN(partial, BN_SIZES(d), BN_READ(f, 0), BN_I32V(component), BN_REALV(limit), BN_PARTIALS(*partials)));
-    *lent = r->result;
-    return BN_RUN(total, BN_TOTALS(*partials), BN_I32V((int)d->sums.totals), BN_SCALARS(r->result));
-}
-
-bn_status bn_reduce_launch(bn_field *f, int component, bn_reduce_op op, bn_scalars **lent)
-{
-    return launch(f, component, op, 0, lent);
+    *lent = r->result[op];
+    return BN_RUN(total, BN_TOTALS(*partials), BN_I32V((int)d->sums.totals), BN_SCALARS(r->result[op]));
 }
 
 static bn_status reduce_on_device(bn_field *f, int component, bn_reduce_op op, double limit, double *result)
 {
     bn_scalars *scalars;
-    BN_TRY(launch(f, component, op, limit, &scalars));
+    BN_TRY(bn_reduce_launch(f, component, op, limit, &scalars));
     return bn_scalars_read(scalars, result, 1);
 }
 

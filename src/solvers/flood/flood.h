@@ -180,8 +180,10 @@ typedef struct flood_progress {
     double dt_allowed;           /* what the waves allowed the last step [s] */
     double values[FLOOD_VALUES]; /* discharges, levels and rates of the interval */
     bool values_known;
-    double water; /* sum of all depths, where reading the clock brings it along */
-    bool water_known;
+    /* Sum of all depths, and how many cells are deeper than `above`, unless it is NaN: where reading the clock brings
+     * them along. */
+    double water, wet, above;
+    bool sums_known;
     double culverts[FLOOD_ITEMS];  /* water on its way into the cell of the other end [m] */
     double start_volume, fed;      /* [m3] */
     double rained;                 /* [m3] */

@@ -63,12 +63,16 @@ static size_t clock_entries(const flood *s) { return FLOOD_CLOCK_ENDS + 2 * FLOO
 static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
 {
     double all[MOST_ENTRIES] = { 0 };
-    bn_scalars *water;
-    /* The interval is nearly always over, and then the sum of the depths is needed: one wait for both. */
-    BN_TRY(bn_reduce_launch(s->f.depth, 0, BN_SUM, &water));
-    BN_TRY(bn_scalars_read_all(
-        (const bn_scalars_request[]){ { s->device.clock, all, clock_entries(s) }, { water, &s->now.water, 1 } }, 2));
-    s->now.water_known = true;
+    const bool looked_at = !isnan(s->now.above);
+    bn_scalars_request wanted[3] = { { s->device.clock, all, clock_entries(s) },
+                                     { .values = &s->now.water, .count = 1 },
+                                     { .values = &s->now.wet, .count = 1 } };
+    /* The interval is nearly always over, and then its sums are needed: one wait for all. */
+    BN_TRY(bn_reduce_launch(s->f.depth, 0, BN_SUM, 0, &wanted[1].scalars));
+    if (looked_at)
+        BN_TRY(bn_reduce_launch(s->f.depth, 0, BN_COUNT_ABOVE, s->now.above, &wanted[2].scalars));
+    BN_TRY(bn_scalars_read_all(wanted, looked_at ? 3 : 2));
+    s->now.sums_known = true;
     for (unsigned i = 0; i < FLOOD_SLOT; i++)
         out[i] = all[slot * FLOOD_SLOT + i];
     for (size_t i = 0; i < ends(s); i++)
@@ -119,6 +123,8 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
 {
     const double begin = bn_sim_time(sim), end = begin + s->scheme.interval;
     double clock[FLOOD_SLOT] = { 0 }, refill = s->scheme.interval, left = refill;
+    s->now.above = bn_sim_is_quiet(sim) ? (double)NAN : bn_case_real(bn_sim_case(sim), "output.wet");
+    s->now.wet = (double)NAN;
     if (s->scheme.values && find_values(bn_sim_case(sim), s, begin, end) && s->device.values)
         BN_TRY(bn_device_array_rewrite(s->device.values, s->now.values, FLOOD_VALUES));
     if (s->now.dt_allowed == 0)
@@ -140,20 +146,19 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
                            clock[FLOOD_CLOCK_SPEED], s->now.dt_allowed);
     } while (left > 0);
     BN_TRY(flood_read_gauges(sim, s, end));
-    double depth = s->now.water;
-    if (!s->now.water_known)
-        BN_TRY(bn_reduce(s->f.depth, 0, BN_SUM, &depth));
+    if (!s->now.sums_known) {
+        BN_TRY(bn_reduce(s->f.depth, 0, BN_SUM, &s->now.water));
+        if (!isnan(s->now.above))
+            BN_TRY(bn_reduce_above(s->f.depth, 0, s->now.above, &s->now.wet));
+    }
     s->now.time_steps += (unsigned long long)clock[FLOOD_CLOCK_STEPS];
     *out = (bn_step){ .dt = s->scheme.interval, .residual = (double)NAN };
     out->updates = clock[FLOOD_CLOCK_STEPS] * (double)bn_domain_points(bn_sim_domain(sim));
     out->series[0] = clock[FLOOD_CLOCK_STEPS];
     out->series[1] = s->now.dt_allowed;
     out->series[2] = clock[FLOOD_CLOCK_SPEED];
-    out->series[3] = s->grid.area * depth;
-    double wet = (double)NAN;
-    if (!bn_sim_is_quiet(sim))
-        BN_TRY(bn_reduce_above(s->f.depth, 0, bn_case_real(bn_sim_case(sim), "output.wet"), &wet));
-    out->series[4] = s->grid.area * wet;
+    out->series[3] = s->grid.area * s->now.water;
+    out->series[4] = s->grid.area * s->now.wet;
     return BN_OK;
 }
 
