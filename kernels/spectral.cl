@@ -6,6 +6,9 @@
 #define AXIS(dim)                                                                                         \
     ((axis){ LOG_##dim, LEVELS_##dim, LENGTH_##dim, CHIRP_##dim, MIRRORED_##dim, ODD_##dim, FIRST_##dim, COUNT_##dim, \
              TWICE_LOW_##dim, TWICE_HIGH_##dim, PAIRS_##dim, POINTS_##dim })
+/* An axis has its tables in one array of pairs and one of places, since each more makes a launch longer. */
+#define TABLES(dim, pairs, places, back)                                                                          \
+    ((tables){ pairs, (places) + ((back) ? COUNT_##dim : 0), (pairs) + CHIRP_AT_##dim, (pairs) + SPECTRUM_AT_##dim })
 /* The end of a line of even symmetry stands behind the others. Results at the same place of several pairs lie in
  * different banks. */
 #define POINTS_X ((1 << LOG_X) + 16 * !ODD_X + (PAIRS_X > 1 ? 16 / PAIRS_X : 0))
@@ -14,13 +17,12 @@
 /* Along x, from the grid to transposed lines; or back, from what spectral_columns wrote to the grid, a layer of the
  * launch for each system. The second solution gets `plus` added to it. */
 kernel void spectral_rows(global const real *in, global const real *in_second, global real *out,
-                          global real *out_second, global const real *plus, global const real2 *restrict twiddle,
-                          global const int *restrict pick, global const real2 *restrict chirp,
-                          global const real2 *restrict spectrum, int back)
+                          global real *out_second, global const real *plus, global const real2 *restrict pairs,
+                          global const int *restrict places, int back)
 {
     local real2 z[PAIRS_X * POINTS_X];
     const axis x = AXIS(X), y = AXIS(Y);
-    const tables t = { twiddle, pick, chirp, spectrum };
+    const tables t = TABLES(X, pairs, places, back);
     const int row = 2 * PAIRS_X * (int)get_group_id(0), second = (int)get_group_id(2);
     lines l;
     take_lines(&l, row, x, y, back, AT(back ? 0 : FIRST_X, FIRST_Y + row), PITCH);
@@ -35,13 +37,11 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
 }
 
 /* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods;
- * those of the second system are not), back, to the grid's order in `out`. */
+ * those of the second system are not), back, to the grid's order in `out`. eigenvalues: along x, along y, and of the
+ * second system. */
 kernel void spectral_columns(global real *transposed, global real *transposed_second, global real *out,
-                             global real *out_second, global const real *restrict eigenvalue_x,
-                             global const real *restrict eigenvalue_y, global const real *restrict second_x,
-                             global const real *restrict second_y, global const real2 *restrict twiddle,
-                             global const int *restrict pick, global const int *restrict pick_back,
-                             global const real2 *restrict chirp, global const real2 *restrict spectrum)
+                             global real *out_second, global const real *restrict eigenvalues,
+                             global const real2 *restrict pairs, global const int *restrict places)
 {
     local real2 z[PAIRS_Y * POINTS_Y];
     const axis x = AXIS(X), y = AXIS(Y);
@@ -50,7 +50,7 @@ kernel void spectral_columns(global real *transposed, global real *transposed_se
     ROLLED
     for (int pass = 0; pass <= SYSTEMS; pass++) {
         const int back = pass > 0;
-        const tables t = { twiddle, back ? pick_back : pick, chirp, spectrum };
+        const tables t = TABLES(Y, pairs, places, back);
         lines l;
         take_lines(&l, column, y, x, back, TRANSPOSED_FIRST + (index_t)column * TRANSPOSED_PITCH, TRANSPOSED_PITCH);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -59,8 +59,9 @@ kernel void spectral_columns(global real *transposed, global real *transposed_se
             place_lines(&l, AT(column, FIRST_Y), 1, PITCH);
         ROLLED
         for (int system = 0; system < (back ? 1 : SYSTEMS); system++) {
-            const divisor by = DIVISOR(COUNT_X, eigenvalue_x, eigenvalue_y);
-            const divisor then_by = DIVISOR(COUNT_X, second_x, second_y);
+            global const real *second_values = eigenvalues + COUNT_X + COUNT_Y;
+            const divisor by = DIVISOR(COUNT_X, eigenvalues, eigenvalues + COUNT_X);
+            const divisor then_by = DIVISOR(COUNT_X, second_values, second_values + COUNT_X);
             global real *first = back ? out : transposed, *second = back ? out_second : transposed_second;
             store((back ? pass == 2 : system == 1) ? second : first, l, y, t, back, back ? 0 : 1 + system, by, then_by,
                   0, 0, z);

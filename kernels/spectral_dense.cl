@@ -45,11 +45,10 @@ kernel void spectral_dense_rows(global const real *restrict in, global const rea
               STORE_IF(IS_UNKNOWN, out[at], value))
 }
 
-/* Along y; forward the coefficients, divided by the sum of the eigenvalues. */
+/* Along y; forward the coefficients, divided by the sum of the eigenvalues: along x, along y, and of the second system. */
 kernel void spectral_dense_columns(global const real *restrict in, global const real *restrict table,
-                                   global const real *restrict eigenvalue_x, global const real *restrict eigenvalue_y,
-                                   global const real *restrict second_x, global const real *restrict second_y,
-                                   int forward, global real *restrict out, global real *restrict out_second)
+                                   global const real *restrict eigenvalues, int forward, global real *restrict out,
+                                   global real *restrict out_second)
 {
     local real own[BLOCK_NY * LANES];
     const int width = min(BLOCK_NX, NX - block_first());
@@ -59,11 +58,12 @@ kernel void spectral_dense_columns(global const real *restrict in, global const 
 #undef ENTRY
 #undef VALUE
     EACH_NODE(r, const index_t at = AT(block_first(), block_top() + r) + lane;
-              const real by = eigenvalue_x[block_first() + lane] + eigenvalue_y[block_top() + r];
+              const real by = eigenvalues[block_first() + lane] + eigenvalues[NX + block_top() + r];
               own[OWN(r)] = forward ? own[OWN(r)] / by : own[OWN(r)]; STORE_IF(IS_UNKNOWN, out[at], own[OWN(r)]))
     if (SYSTEMS == 2 && forward) {
+        global const real *second = eigenvalues + NX + NY;
         EACH_NODE(r, const index_t at = AT(block_first(), block_top() + r) + lane;
-                  const real by = second_x[block_first() + lane] + second_y[block_top() + r];
+                  const real by = second[block_first() + lane] + second[NX + block_top() + r];
                   STORE_IF(IS_UNKNOWN, out_second[at], own[OWN(r)] / by))
     }
 }

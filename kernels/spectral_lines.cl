@@ -221,19 +221,21 @@ ALWAYS_INLINED void store(reals v, int lines, global real *to)
 }
 
 #define AXIS(dim) ((axis){ LOG_##dim, LENGTH_##dim, CHIRP_##dim, MIRRORED_##dim, ODD_##dim, COUNT_##dim })
+/* An axis has its tables in one array of pairs and one of places. */
+#define TABLES(dim, pairs, places, back)                                                                          \
+    ((tables){ pairs, (places) + ((back) ? COUNT_##dim : 0), (pairs) + CHIRP_AT_##dim, (pairs) + SPECTRUM_AT_##dim })
 #define POINTS_X ((1 << LOG_X) + 1)
 #define POINTS_Y ((1 << LOG_Y) + 1)
 
 /* Along x, from the grid to transposed lines; or back, from what spectral_columns wrote to the grid, a layer of the
  * launch for each system. The second solution gets `plus` added to it. */
 kernel void spectral_rows(global const real *in, global const real *in_second, global real *out,
-                          global real *out_second, global const real *plus, global const real2 *restrict twiddle,
-                          global const int *restrict pick, global const real2 *restrict chirp,
-                          global const real2 *restrict spectrum, int back)
+                          global real *out_second, global const real *plus, global const real2 *restrict pairs,
+                          global const int *restrict places, int back)
 {
     local reals z[POINTS_X], y[COUNT_X];
     const axis x = AXIS(X);
-    const tables t = { twiddle, pick, chirp, spectrum };
+    const tables t = TABLES(X, pairs, places, back);
     const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2), lines = min(LINES, COUNT_Y - row);
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
         return;
@@ -267,18 +269,15 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
 }
 
 /* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods;
- * those of the second system are not), back, to the grid's order in `out`. */
+ * those of the second system are not), back, to the grid's order in `out`. eigenvalues: along x, along y, and of the
+ * second system. */
 kernel void spectral_columns(global const real *transposed, global const real *transposed_second, global real *out,
-                             global real *out_second, global const real *restrict eigenvalue_x,
-                             global const real *restrict eigenvalue_y, global const real *restrict second_x,
-                             global const real *restrict second_y, global const real2 *restrict twiddle,
-                             global const int *restrict pick, global const int *restrict pick_back,
-                             global const real2 *restrict chirp, global const real2 *restrict spectrum)
+                             global real *out_second, global const real *restrict eigenvalues,
+                             global const real2 *restrict pairs, global const int *restrict places)
 {
     local reals z[POINTS_Y], y[COUNT_Y];
     const axis a = AXIS(Y);
-    const tables forward = { twiddle, pick, chirp, spectrum };
-    const tables backward = { twiddle, pick_back, chirp, spectrum };
+    const tables forward = TABLES(Y, pairs, places, 0), backward = TABLES(Y, pairs, places, 1);
     const int column = 2 * (int)get_group_id(0), lines = min(LINES, COUNT_X - column);
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
         return;
@@ -291,7 +290,7 @@ kernel void spectral_columns(global const real *transposed, global const real *t
             REAL_AT(y, q, line) = 0;
     }
     for (int system = 0; system < SYSTEMS; system++) {
-        global const real *value_x = system ? second_x : eigenvalue_x, *value_y = system ? second_y : eigenvalue_y;
+        global const real *value_x = eigenvalues + system * (COUNT_X + COUNT_Y), *value_y = value_x + COUNT_X;
         reals by;
         for (int line = 0; line < LINES; line++)
             ((private real *)&by)[SLOT(line)] = value_x[min(column + line, COUNT_X - 1)];

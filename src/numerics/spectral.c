@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TWIDDLE, PICK, PICK_BACK, CHIRP, SPECTRUM, EIGENVALUE, FORWARD, BACK, TABLES };
+enum { PAIRS, PLACES, FORWARD, BACK, TABLES }; /* of an axis; the last two: of a stretched grid */
 
 struct bn_spectral {
     bn_program *program, *program_of_columns; /* of all kernels, or of two one each */
     bn_kernel *rows, *columns;
-    bn_device_array *table[2][TABLES], *eigenvalue_second[2];
+    bn_device_array *table[2][TABLES], *eigenvalues;
     bn_field *work, *work_second, *plus;
     bn_domain *transposed_domain; /* columns as rows */
     bn_field *transposed, *transposed_second;
@@ -36,7 +36,7 @@ enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80, REGISTERS_IN_DOUBLE = 96 
 /* Lines from 2^PAIRS_LOG intervals on, of which there are so many, are taken in two pairs. */
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 enum { VECTOR = 64 }; /* bytes */
-enum { DEFINES_MOST = 27 };
+enum { DEFINES_MOST = 31 };
 
 /* Levels of a pass over lines (kernels/transform.cl). */
 static int levels(const bn_spectral_axis *a, size_t real_bytes)
@@ -79,41 +79,76 @@ static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
     return fits;
 }
 
-/* For the kernels of spectral_lines.cl, or of spectral.cl. */
+/* Arrays one behind the other in one of the device. */
+typedef struct piece {
+    const double *values;
+    size_t count;
+} piece;
+static bn_status create_joined(bn_domain *d, const char *name, const piece *pieces, size_t count, bn_device_array **out)
+{
+    size_t all = 0, at = 0;
+    for (size_t i = 0; i < count; i++)
+        all += pieces[i].count;
+    double *values = malloc(all * sizeof *values);
+    if (!values)
+        return bn_fail(bn_domain_context(d), BN_MEMORY, "no memory for the tables of the direct solver");
+    for (size_t i = 0; i < count; at += pieces[i++].count)
+        if (pieces[i].count > 0)
+            memcpy(values + at, pieces[i].values, pieces[i].count * sizeof *values);
+    const bn_status st = bn_device_array_reals(d, name, values, all, out);
+    free(values);
+    return st;
+}
+
+/* For the kernels of spectral_lines.cl, or of spectral.cl: twiddle factors, chirps and their spectrum. */
+static void pairs_of(const bn_spectral_axis *a, bool lines, piece pairs[3])
+{
+    pairs[0] = (piece){ lines ? a->twiddle : a->factors, lines ? bn_spectral_twiddles(a) : bn_spectral_factors(a) };
+    pairs[1] = (piece){ a->chirp, a->chirps ? bn_spectral_chirps(a) : 0 };
+    pairs[2] = (piece){ a->spectrum, a->chirps ? bn_spectral_spectrum(a) : 0 };
+}
+
 static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bool lines, bn_device_array *table[TABLES])
 {
     const size_t count = (size_t)a->count;
-    BN_TRY(bn_device_array_reals(d, "twiddle factors", lines ? a->twiddle : a->factors,
-                                 lines ? bn_spectral_twiddles(a) : bn_spectral_factors(a), &table[TWIDDLE]));
-    BN_TRY(bn_device_array_integers(d, "order", a->pick, count, &table[PICK]));
-    BN_TRY(bn_device_array_integers(d, "order back", a->pick_back, count, &table[PICK_BACK]));
-    if (a->chirps) {
-        BN_TRY(bn_device_array_reals(d, "chirp", a->chirp, bn_spectral_chirps(a), &table[CHIRP]));
-        BN_TRY(
-            bn_device_array_reals(d, "spectrum of the chirp", a->spectrum, bn_spectral_spectrum(a), &table[SPECTRUM]));
-    }
-    return bn_device_array_reals(d, "eigenvalues", a->eigenvalue, count, &table[EIGENVALUE]);
+    piece pairs[3];
+    pairs_of(a, lines, pairs);
+    BN_TRY(create_joined(d, "transform", pairs, 3, &table[PAIRS]));
+    int32_t *places = malloc(2 * count * sizeof *places);
+    if (!places)
+        return bn_fail(bn_domain_context(d), BN_MEMORY, "no memory for the tables of the direct solver");
+    memcpy(places, a->pick, count * sizeof *places);
+    memcpy(places + count, a->pick_back, count * sizeof *places);
+    const bn_status st = bn_device_array_integers(d, "order", places, 2 * count, &table[PLACES]);
+    free(places);
+    return st;
 }
 
-/* The second system. */
-static bn_status create_second(bn_domain *domain, const bn_spectral_second *second, bn_spectral *s)
+/* Eigenvalues, and what the second system (NULL: none) needs. */
+static bn_status create_eigenvalues(bn_domain *domain, const bn_spectral_plan *plan, const bn_spectral_second *second,
+                                    bn_spectral *s)
 {
     bn_status st = BN_OK;
-    bn_spectral_plan plan;
-    if (!bn_spectral_plan_second(second->stencil, &plan))
+    bn_spectral_plan more = { 0 };
+    piece values[4] = { { NULL, 0 } };
+    if (second && !bn_spectral_plan_second(second->stencil, &more))
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
-    s->work_second = second->work;
-    s->plus = second->plus;
-    if (!s->dense)
+    for (int d = 0; d < 2; d++) {
+        const bn_spectral_axis *a = &plan->axis[d], *b = &more.axis[d];
+        values[d] = (piece){ a->eigenvalue, bn_spectral_eigenvalues(a) };
+        if (second)
+            values[2 + d] = (piece){ b->eigenvalue, bn_spectral_eigenvalues(b) };
+    }
+    BN_GO(create_joined(domain, "eigenvalues", values, second ? 4 : 2, &s->eigenvalues));
+    if (second) {
+        s->work_second = second->work;
+        s->plus = second->plus;
+    }
+    if (second && !s->dense)
         BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "second coefficients" },
                               &s->transposed_second));
-    for (int d = 0; d < 2; d++) {
-        const bn_spectral_axis *a = &plan.axis[d];
-        BN_GO(bn_device_array_reals(domain, "second eigenvalues", a->eigenvalue, bn_spectral_eigenvalues(a),
-                                    &s->eigenvalue_second[d]));
-    }
 out:
-    bn_spectral_plan_destroy(&plan);
+    bn_spectral_plan_destroy(&more);
     return st;
 }
 
@@ -131,8 +166,7 @@ static bn_status create_dense(bn_domain *domain, const bn_spectral_plan *plan, c
         { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
     };
     BN_TRY(bn_field_create(domain, &(bn_field_desc){ .name = "half of the coefficients" }, &s->dense));
-    if (second)
-        BN_TRY(create_second(domain, second, s));
+    BN_TRY(create_eigenvalues(domain, plan, second, s));
     BN_TRY(bn_program_build(domain, "spectral_dense", defines, sizeof defines / sizeof *defines, &s->program));
     BN_TRY(bn_kernel_find(s->program, &dense_rows_kernel, &s->rows));
     BN_TRY(bn_kernel_find(s->program, &dense_columns_kernel, &s->columns));
@@ -141,7 +175,6 @@ static bn_status create_dense(bn_domain *domain, const bn_spectral_plan *plan, c
         const size_t nodes = (size_t)a->intervals + 1, count = (size_t)a->count * nodes;
         BN_TRY(bn_device_array_reals(domain, "eigenvectors", a->forward, count, &s->table[d][FORWARD]));
         BN_TRY(bn_device_array_reals(domain, "eigenvectors back", a->back, count, &s->table[d][BACK]));
-        BN_TRY(bn_device_array_reals(domain, "eigenvalues", a->eigenvalue, nodes, &s->table[d][EIGENVALUE]));
     }
     return BN_OK;
 }
@@ -188,13 +221,15 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     };
     BN_GO(bn_domain_create(bn_domain_context(domain), &transposed, &s->transposed_domain));
     BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "coefficients" }, &s->transposed));
-    if (second)
-        BN_GO(create_second(domain, second, s));
+    BN_GO(create_eigenvalues(domain, &plan, second, s));
     const bn_place place = bn_domain_place(s->transposed_domain);
     const bool lines = takes_lines(bn_domain_device(domain), &plan);
     const size_t real_bytes = bn_domain_precision(domain) == BN_DOUBLE ? 8 : 4;
     const bn_device *device = bn_domain_device(domain);
     const size_t n[2] = { lines ? 1 : pairs(device, x, y, real_bytes), lines ? 1 : pairs(device, y, x, real_bytes) };
+    piece px[3], py[3];
+    pairs_of(x, lines, px);
+    pairs_of(y, lines, py);
     const bn_define defines[DEFINES_MOST] = {
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = second && second->plus },
@@ -223,6 +258,10 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "TWICE_HIGH_X", .kind = BN_DEF_INT, .u.i = x->high_free },
         { .name = "TWICE_LOW_Y", .kind = BN_DEF_INT, .u.i = y->low_free },
         { .name = "TWICE_HIGH_Y", .kind = BN_DEF_INT, .u.i = y->high_free },
+        { .name = "CHIRP_AT_X", .kind = BN_DEF_INT, .u.i = (long)(px[0].count / 2) },
+        { .name = "SPECTRUM_AT_X", .kind = BN_DEF_INT, .u.i = (long)((px[0].count + px[1].count) / 2) },
+        { .name = "CHIRP_AT_Y", .kind = BN_DEF_INT, .u.i = (long)(py[0].count / 2) },
+        { .name = "SPECTRUM_AT_Y", .kind = BN_DEF_INT, .u.i = (long)((py[0].count + py[1].count) / 2) },
     };
     BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+spectral", defines,
                          sizeof defines / sizeof *defines, s));
@@ -244,11 +283,11 @@ void bn_spectral_destroy(bn_spectral **solver)
 {
     if (!solver || !*solver)
         return;
-    for (int d = 0; d < 2; d++) {
-        for (int t = 0; t < TABLES; t++)
-            bn_device_array_destroy(&(*solver)->table[d][t]);
-        bn_device_array_destroy(&(*solver)->eigenvalue_second[d]);
+    for (int t = 0; t < TABLES; t++) {
+        bn_device_array_destroy(&(*solver)->table[0][t]);
+        bn_device_array_destroy(&(*solver)->table[1][t]);
     }
+    bn_device_array_destroy(&(*solver)->eigenvalues);
     bn_program_destroy(&(*solver)->program);
     bn_program_destroy(&(*solver)->program_of_columns);
     bn_field_destroy(&(*solver)->transposed);
@@ -263,18 +302,17 @@ void bn_spectral_destroy(bn_spectral **solver)
 static bn_status dense_back(const bn_spectral *s, bn_field *coefficients, bool second, bn_field *x)
 {
     bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
-    BN_TRY(BN_RUN(s->columns, BN_READ(coefficients, 0), BN_ARRAY(ty[BACK]), BN_ARRAY(tx[EIGENVALUE]),
-                  BN_ARRAY(ty[EIGENVALUE]), BN_NULL, BN_NULL, BN_I32V(0), BN_UPDATE(s->dense), BN_NULL));
+    BN_TRY(BN_RUN(s->columns, BN_READ(coefficients, 0), BN_ARRAY(ty[BACK]), BN_ARRAY(s->eigenvalues), BN_I32V(0),
+                  BN_UPDATE(s->dense), BN_NULL));
     return BN_RUN(s->rows, BN_READ(s->dense, 0), BN_ARRAY(tx[BACK]), BN_READ_OR_NULL(second ? s->plus : NULL, 0),
                   BN_I32V(second), BN_UPDATE(x));
 }
 
 static bn_status dense_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_field *b)
 {
-    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1], *const *second = s->eigenvalue_second;
+    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
     BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_ARRAY(tx[FORWARD]), BN_NULL, BN_I32V(0), BN_UPDATE(s->dense)));
-    BN_TRY(BN_RUN(s->columns, BN_READ(s->dense, 0), BN_ARRAY(ty[FORWARD]), BN_ARRAY(tx[EIGENVALUE]),
-                  BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY_OR_NULL(second[0]), BN_ARRAY_OR_NULL(second[1]), BN_I32V(1),
+    BN_TRY(BN_RUN(s->columns, BN_READ(s->dense, 0), BN_ARRAY(ty[FORWARD]), BN_ARRAY(s->eigenvalues), BN_I32V(1),
                   BN_UPDATE(s->work), BN_UPDATE_OR_NULL(s->work_second)));
     BN_TRY(dense_back(s, s->work, false, x));
     return s->work_second ? dense_back(s, s->work_second, true, y) : BN_OK;
@@ -284,21 +322,18 @@ bn_status bn_spectral_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_fie
 {
     if (s->dense)
         return dense_solve_two(s, x, y, b);
-    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1], *const *second = s->eigenvalue_second;
+    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
     const bool two = s->transposed_second;
     bn_kernel_layers(s->rows, 1);
     BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_NULL, BN_WRITE_OTHER_GRID(s->transposed), BN_NULL, BN_NULL,
-                  BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[PICK]), BN_ARRAY_OR_NULL(tx[CHIRP]),
-                  BN_ARRAY_OR_NULL(tx[SPECTRUM]), BN_I32V(0)));
+                  BN_ARRAY(tx[PAIRS]), BN_ARRAY(tx[PLACES]), BN_I32V(0)));
     BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->transposed), BN_WRITE_OTHER_GRID_OR_NULL(s->transposed_second),
-                  BN_UPDATE(s->work), BN_UPDATE_OR_NULL(s->work_second), BN_ARRAY(tx[EIGENVALUE]),
-                  BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY_OR_NULL(second[0]), BN_ARRAY_OR_NULL(second[1]),
-                  BN_ARRAY(ty[TWIDDLE]), BN_ARRAY(ty[PICK]), BN_ARRAY(ty[PICK_BACK]), BN_ARRAY_OR_NULL(ty[CHIRP]),
-                  BN_ARRAY_OR_NULL(ty[SPECTRUM])));
+                  BN_UPDATE(s->work), BN_UPDATE_OR_NULL(s->work_second), BN_ARRAY(s->eigenvalues), BN_ARRAY(ty[PAIRS]),
+                  BN_ARRAY(ty[PLACES])));
     bn_kernel_layers(s->rows, two ? 2 : 1);
     return BN_RUN(s->rows, BN_READ(s->work, 0), BN_READ_OR_NULL(s->work_second, 0), BN_UPDATE(x),
-                  BN_UPDATE_OR_NULL(two ? y : NULL), BN_READ_OR_NULL(s->plus, 0), BN_ARRAY(tx[TWIDDLE]),
-                  BN_ARRAY(tx[PICK_BACK]), BN_ARRAY_OR_NULL(tx[CHIRP]), BN_ARRAY_OR_NULL(tx[SPECTRUM]), BN_I32V(1));
+                  BN_UPDATE_OR_NULL(two ? y : NULL), BN_READ_OR_NULL(s->plus, 0), BN_ARRAY(tx[PAIRS]),
+                  BN_ARRAY(tx[PLACES]), BN_I32V(1));
 }
 
 bn_status bn_spectral_solve(bn_spectral *s, bn_field *x, bn_field *b) { return bn_spectral_solve_two(s, x, x, b); }
