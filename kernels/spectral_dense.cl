@@ -45,7 +45,8 @@ kernel void spectral_dense_rows(global const real *restrict in, global const rea
               STORE_IF(IS_UNKNOWN, out[at], value))
 }
 
-/* Along y; forward the coefficients, divided by the sum of the eigenvalues: along x, along y, and of the second system. */
+/* Along y; forward the coefficients, divided by the sum of the eigenvalues: along x, along y, and of the second
+ * system. */
 kernel void spectral_dense_columns(global const real *restrict in, global const real *restrict table,
                                    global const real *restrict eigenvalues, int forward, global real *restrict out,
                                    global real *restrict out_second)

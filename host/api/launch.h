@@ -12,7 +12,7 @@
 typedef struct bn_argument_kind bn_argument_kind;
 extern const bn_argument_kind bn_argument_null, bn_argument_real, bn_argument_word, bn_argument_read,
     bn_argument_read_ahead, bn_argument_image, bn_argument_write, bn_argument_update, bn_argument_array,
-    bn_argument_array_if_any, bn_argument_counters, bn_argument_partials, bn_argument_totals, bn_argument_scalars;
+    bn_argument_counters, bn_argument_partials, bn_argument_totals, bn_argument_scalars;
 
 typedef struct bn_arg {
     const bn_argument_kind *kind;
@@ -65,8 +65,6 @@ typedef struct bn_arg {
 #define BN_UPDATE_OR_NULL(f) { .kind = (f) ? &bn_argument_update : &bn_argument_null, .object.field = (f) }
 #define BN_SCALARS_OR_NULL(s) { .kind = (s) ? &bn_argument_scalars : &bn_argument_null, .object.scalars = (s) }
 #define BN_ARRAY_OR_NULL(a) { .kind = (a) ? &bn_argument_array : &bn_argument_null, .object.array = (a) }
-/* An array, only in front of all others; NULL: the kernel was built without it. */
-#define BN_ARRAY_IF_ANY(a) { .kind = &bn_argument_array_if_any, .object.array = (a) }
 /* Counters that the kernel takes: it sees what work-items of all boxes have added up, in its own cells; afterwards all
  * counters are zero. */
 #define BN_COUNTERS(a) { .kind = &bn_argument_counters, .object.array = (a) }

@@ -105,7 +105,6 @@ static bn_status clear_counters(const bn_launching *l, const bn_arg *a)
 }
 
 const bn_argument_kind bn_argument_array = { .owner = bn_argument_array_owner, .set = set_array };
-const bn_argument_kind bn_argument_array_if_any = { .owner = bn_argument_array_owner, .set = set_array };
 const bn_argument_kind bn_argument_counters = {
     .owner = bn_argument_array_owner, .collect = merge_counters, .set = set_array, .after = clear_counters
 };

@@ -360,9 +360,6 @@ static bn_status exchange_now(const bn_launching *l)
 bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
 {
     bn_domain *d = k->program->domain;
-    const bool none = count > 0 && args->kind == &bn_argument_array_if_any && !args->object.array;
-    args += none;
-    count -= none;
     bn_launching l = { .kernel = k, .domain = d, .args = args, .count = count };
     bn_halo_request requests[BN_HALO_REQUESTS];
     if (d->device->listing)

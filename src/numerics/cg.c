@@ -152,8 +152,8 @@ static void swap_scalars(bn_cg *cg)
 
 /* The arguments of STENCIL_ARGUMENTS in kernels/lib/stencil.h; kx and ky are no definitions, so that all systems of a
  * domain share one program. */
-#define MATRIX(cg, radius)                                                                     \
-    BN_ARRAY_IF_ANY((cg)->axes), BN_READ((cg)->desc.bits, radius), BN_SCALARS((cg)->diagonal), \
+#define MATRIX(cg, radius)                                                                      \
+    BN_ARRAY_OR_NULL((cg)->axes), BN_READ((cg)->desc.bits, radius), BN_SCALARS((cg)->diagonal), \
         BN_REALV((cg)->desc.stencil.kx), BN_REALV((cg)->desc.stencil.ky)
 
 /* r = b - A x and its judgement; with `check` only if the recurrence claims to be done, after at most `most`

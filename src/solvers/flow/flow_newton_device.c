@@ -88,7 +88,7 @@ void flow_newton_teardown(flow *s)
 static bn_status solve_psi(bn_sim *sim, flow *s)
 {
     (void)sim;
-    BN_TRY(BN_RUN(s->device.poisson_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 0),
+    BN_TRY(BN_RUN(s->device.poisson_source, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(s->fields.omega, 0),
                   BN_READ(s->fields.psi, 1), BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0),
                   BN_UPDATE(s->fields.before), BN_WRITE(s->fields.rhs)));
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], s->fields.before, s->fields.rhs, &s->systems.target[FLOW_PSI]));
@@ -105,7 +105,7 @@ static bn_status residual(bn_sim *sim, flow *s, double scale)
 {
     flow_newton *w = &s->newton;
     (void)sim;
-    BN_TRY(BN_RUN(w->kernels.residual, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
+    BN_TRY(BN_RUN(w->kernels.residual, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(s->fields.psi, 1),
                   BN_READ(s->fields.omega, 1), BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1),
                   BN_READ(s->systems.work[s->config.a > 0 ? FLOW_HEAT : FLOW_PSI].bits, 0), BN_READ(s->fields.node, 0),
                   BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.velocity), BN_UPDATE(w->vectors), BN_REALV(scale),
@@ -133,12 +133,12 @@ static bn_status precondition(flow *s, int k)
                   BN_ARRAY(w->wall_table), BN_I32V(k), BN_REALV(1 / nu_x), BN_REALV(1 / nu_y),
                   BN_REALV(FLOW_NEWTON_BODY / (nu_x > nu_y ? nu_x : nu_y)), BN_WRITE(w->d_omega), BN_WRITE(d_psi)));
     if (s->config.a > 0) {
-        BN_TRY(BN_RUN(w->kernels.heat_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0),
+        BN_TRY(BN_RUN(w->kernels.heat_source, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(w->vectors, 0),
                       BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_I32V(k),
                       BN_REALV(c->per_h2_x / (c->a_x * w->scale * w->weight)), BN_WRITE(rhs), BN_WRITE(w->d_heat)));
         BN_TRY(bn_linear_solve(s->systems.solver[FLOW_HEAT], w->d_heat, rhs, &s->systems.target[FLOW_HEAT]));
     }
-    BN_TRY(BN_RUN(w->kernels.vorticity_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0),
+    BN_TRY(BN_RUN(w->kernels.vorticity_source, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(w->vectors, 0),
                   BN_READ(w->d_omega, 1), BN_READ(heat_or(s, w->d_heat, w->d_omega), 1), BN_READ(s->fields.velocity, 0),
                   BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(k),
                   BN_REALV(c->per_h2_x / nu_x), BN_WRITE(rhs)));
@@ -147,7 +147,7 @@ static bn_status precondition(flow *s, int k)
         return bn_linear_check(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]);
     }
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]));
-    BN_TRY(BN_RUN(w->kernels.poisson, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->d_omega, 0),
+    BN_TRY(BN_RUN(w->kernels.poisson, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(w->d_omega, 0),
                   BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_WRITE(d_psi), BN_WRITE(rhs)));
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], d_psi, rhs, &s->systems.target[FLOW_PSI]));
     return s->border.bodies > 0 ? flow_step_bodies(s, true, d_psi, w->d_omega, w->d_heat) : BN_OK;
@@ -157,7 +157,7 @@ static bn_status precondition(flow *s, int k)
 static bn_status multiply(flow *s, int k)
 {
     flow_newton *w = &s->newton;
-    return BN_RUN(w->kernels.jacobian, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1),
+    return BN_RUN(w->kernels.jacobian, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(s->fields.omega, 1),
                   BN_READ(s->fields.psi, 1), BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1),
                   BN_READ(s->fields.velocity, 0), BN_READ(w->d_omega, 1), BN_READ(s->fields.before, 1),
                   BN_READ(heat_or(s, w->d_heat, w->d_omega), 1),
@@ -222,7 +222,7 @@ static bn_status eliminate(bn_sim *sim, flow *s, bool *asked)
         BN_TRY(
             BN_RUN(w->kernels.unit, BN_I32V(colour), BN_I32V(part), BN_WRITE(w->d_omega), BN_WRITE(s->fields.before)));
         BN_TRY(multiply(s, 1));
-        BN_TRY(BN_RUN(w->kernels.rows, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(w->vectors, 0),
+        BN_TRY(BN_RUN(w->kernels.rows, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(w->vectors, 0),
                       BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(colour),
                       BN_I32V(part), BN_REALV(s->k.per_h2_x), BN_REALV(s->k.per_h2_y), BN_UPDATE(w->matrix)));
     }

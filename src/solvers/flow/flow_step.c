@@ -105,7 +105,7 @@ static void teardown(void *state)
 
 static bn_status step_heat(flow *s)
 {
-    BN_TRY(BN_RUN(s->device.advect_heat, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.T, 1),
+    BN_TRY(BN_RUN(s->device.advect_heat, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(s->fields.T, 1),
                   BN_READ(s->fields.psi, 1), BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
                   BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.T_next)));
     BN_TRY(
@@ -143,7 +143,7 @@ static bn_status newton_step(bn_sim *sim, flow *s, bn_step *out)
 /* Right-hand side of psi, and its start in `start`. */
 static bn_status poisson_source(flow *s, bn_field *start)
 {
-    return BN_RUN(s->device.poisson_source, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.next, 0),
+    return BN_RUN(s->device.poisson_source, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(s->fields.next, 0),
                   BN_READ(s->fields.psi, 1), BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0),
                   BN_UPDATE(start), BN_WRITE(s->fields.rhs));
 }
@@ -192,12 +192,12 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     }
     if (heat) {
         BN_TRY(step_heat(s));
-        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1),
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(s->fields.omega, 1),
                       BN_READ(s->fields.psi, 1), BN_READ(s->fields.velocity, 0), BN_READ(s->fields.T, 1),
                       BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs),
                       BN_WRITE(s->fields.next)));
     } else {
-        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.omega, 1),
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(s->fields.omega, 1),
                       BN_READ(s->fields.psi, 1), BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
                       BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
     }
@@ -208,18 +208,18 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     if (s->border.bodies > 0)
         BN_TRY(flow_step_bodies(s, false, s->fields.psi, s->fields.next, s->fields.T));
     if (quiet && s->device.velocity) {
-        BN_TRY(BN_RUN(s->device.velocity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
+        BN_TRY(BN_RUN(s->device.velocity, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(s->fields.psi, 1),
                       BN_READ(s->fields.next, 1), BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving),
                       BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity)));
         return quiet_step(s, out);
     }
     if (heat)
-        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
+        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(s->fields.psi, 1),
                       BN_READ(s->fields.next, 1), BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0),
                       BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.omega),
                       BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums)));
     else
-        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_IF_ANY(s->device.axes), BN_READ(s->fields.psi, 1),
+        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_ARRAY_OR_NULL(s->device.axes), BN_READ(s->fields.psi, 1),
                       BN_READ(s->fields.next, 1), BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving),
                       BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums)));
     if (quiet)
