@@ -185,6 +185,7 @@ void bn_linear_resume(bn_linear *l, unsigned long long solves, const bn_cg_repor
 {
     l->solves = solves;
     l->report = *report;
+    l->waiting = false;
 }
 
 bn_status bn_linear_reports(bn_linear *const *linear, bn_cg_report *report, size_t count, bn_scalars *scalars,

@@ -209,6 +209,7 @@ typedef struct flow {
     double totals[FLOW_TOTALS + 1];
     bn_step told;                                        /* what the last report said */
     double psi_body;                                     /* psi on the first body */
+    bool behind;                                         /* the device knows psi_body and reports of later steps */
     double steady_residual;                              /* of the last step: docs/flow.md, "When the flow is steady" */
     double influence_inverse[FLOW_BODIES * FLOW_BODIES]; /* inverse of the influence matrix M of docs/flow.md */
     flow_device device;
@@ -262,6 +263,8 @@ double flow_diffusion_number(const flow *); /* nu dt / h^2 where it is largest *
  * whatever else it reports; direct solutions are checked in the same steps. */
 enum { FLOW_LOOK_EVERY = BN_LINEAR_CHECK_EVERY };
 BN_CHECKED bn_status flow_report(bn_sim *, flow *, bn_step *out);
+/* Reads what the device has found since in steps that were not reported. */
+BN_CHECKED bn_status flow_catch_up(flow *);
 /* What a checkpoint needs beside the fields. */
 BN_CHECKED bn_status flow_serialize(bn_sim *, void *state, bn_checkpoint_state *);
 /* Sets what the linear solves of the next step are asked for: `tolerance` for psi, less for the others. */

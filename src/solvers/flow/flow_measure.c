@@ -323,9 +323,10 @@ static bn_status measure_heat(const flow *s, bn_results *results, double *scratc
 
 bn_status flow_measure(bn_sim *sim, void *state, bn_results *results)
 {
-    const flow *s = state;
+    flow *s = state;
     const size_t most = s->config.nx > s->config.ny ? s->config.nx : s->config.ny;
     bn_status st = BN_OK;
+    BN_TRY(flow_catch_up(s));
     double *values = calloc(14 * most, sizeof *values);
     if (!values)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the flow");

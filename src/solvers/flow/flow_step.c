@@ -2,7 +2,6 @@
 #include "flow.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static bn_status solve_psi(flow *s, const bn_cg_target *target)
 {
@@ -174,6 +173,19 @@ static bn_status quiet_step(flow *s, bn_step *out)
         s->systems.solves[i] = s->systems.solver[i] ? bn_linear_solves(s->systems.solver[i]) : 0;
     *out = s->told;
     out->converged = false;
+    s->behind = true;
+    return BN_OK;
+}
+
+bn_status flow_catch_up(flow *s)
+{
+    if (!s->behind)
+        return BN_OK;
+    BN_TRY(bn_linear_reports(s->systems.solver, s->systems.report, FLOW_SYSTEMS, s->device.totals, s->totals,
+                             FLOW_TOTALS + 1));
+    if (s->border.bodies > 0)
+        s->psi_body = s->totals[FLOW_TOTALS];
+    s->behind = false;
     return BN_OK;
 }
 
@@ -288,12 +300,15 @@ bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
         out->series[next] = s->psi_body;
     }
     s->told = *out;
+    s->behind = false;
     return BN_OK;
 }
 
 bn_status flow_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
 {
     flow *s = state;
+    if (!bn_state_restores(k))
+        BN_TRY(flow_catch_up(s));
     double sums[3] = { s->systems.total_iterations, s->psi_body, s->steady_residual };
     (void)sim;
     BN_TRY(bn_state_reals(k, "sums", sums, 3));
