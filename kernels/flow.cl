@@ -103,8 +103,7 @@ INLINED void (advect_heat)(int i, int j, global const real *T, global const real
     next[at] = t;
 }
 
-kernel void flow_advect_heat(global const real *restrict axes, global const real *restrict T,
-                             global const real *restrict psi,
+kernel void flow_advect_heat(AXES_ARGUMENT global const real *restrict T, global const real *restrict psi,
                              global const real *restrict velocity, global const int *restrict node,
                              global const uchar *restrict stencil, global real *restrict rhs,
                              global real *restrict next)
@@ -141,8 +140,7 @@ INLINED void (advect_vorticity)(int i, int j, global const real *omega, global c
     next[at] = w;
 }
 
-kernel void flow_advect_vorticity(global const real *restrict axes, global const real *restrict omega,
-                                  global const real *restrict psi,
+kernel void flow_advect_vorticity(AXES_ARGUMENT global const real *restrict omega, global const real *restrict psi,
                                   global const real *restrict velocity,
 #if HEAT
                                   global const real *restrict T,
@@ -158,8 +156,7 @@ kernel void flow_advect_vorticity(global const real *restrict axes, global const
 }
 
 /* Right-hand side of (3), and the start value 2 psi - psi_before. */
-kernel void flow_poisson_source(global const real *restrict axes, global const real *restrict omega,
-                                global const real *restrict psi,
+kernel void flow_poisson_source(AXES_ARGUMENT global const real *restrict omega, global const real *restrict psi,
                                 global const int *restrict node, global const uchar *restrict stencil,
                                 global real *restrict before, global real *restrict rhs)
 {
@@ -262,8 +259,7 @@ INLINED void (wall_vorticity)(int i, int j, global const real *psi, global const
 
 /* (5): velocity everywhere, vorticity at the border and on bodies. Partial sums: squares of the steady residual of
  * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T. */
-kernel void flow_wall_vorticity(global const real *restrict axes, global const real *restrict psi,
-                                global const real *restrict next,
+kernel void flow_wall_vorticity(AXES_ARGUMENT global const real *restrict psi, global const real *restrict next,
 #if HEAT
                                 global const real *restrict T, global const uchar *restrict stencil,
 #endif
@@ -310,8 +306,7 @@ kernel void flow_wall_vorticity(global const real *restrict axes, global const r
 }
 
 /* The same without the sums, for a step whose residual is not read. */
-kernel void flow_velocity(global const real *restrict axes, global const real *restrict psi,
-                          global const real *restrict next,
+kernel void flow_velocity(AXES_ARGUMENT global const real *restrict psi, global const real *restrict next,
                           global const int *restrict node, global const real *restrict moving,
                           global real *restrict omega, global real *restrict velocity)
 {

@@ -220,8 +220,7 @@ kernel void flow_newton_unit(int colour, int part, global real *restrict d_omega
 
 /* What the rows of a node say of them, from vector 1 = J times them; and the right-hand side, from vector 0 = F. What
  * is given does not change. */
-kernel void flow_newton_rows(global const real *restrict axes, global const real *restrict basis,
-                             global const int *restrict node,
+kernel void flow_newton_rows(AXES_ARGUMENT global const real *restrict basis, global const int *restrict node,
                              global const uchar *restrict stencil, int colour, int part, real kx, real ky,
                              global real *restrict band)
 {

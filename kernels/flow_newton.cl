@@ -71,8 +71,7 @@ static inline real (heat_change)(global const real *T, global const real *psi, i
 #endif
 
 /* Velocities from psi, F into vector 0. Partial sums: those of flow_wall_vorticity in `sums`, |F|^2 in `norms`. */
-kernel void flow_newton_residual(global const real *restrict axes, global const real *restrict psi,
-                                 global const real *restrict omega,
+kernel void flow_newton_residual(AXES_ARGUMENT global const real *restrict psi, global const real *restrict omega,
                                  global const real *restrict T, global const uchar *restrict stencil,
                                  global const int *restrict node, global const real *restrict moving,
                                  global real *restrict velocity, global real *restrict basis, real scale,
@@ -118,7 +117,7 @@ kernel void flow_newton_residual(global const real *restrict axes, global const 
 
 #if HEAT
 /* P^-1 for T: right-hand side and start. per_a: over dt a scale weight. */
-kernel void flow_newton_heat_source(global const real *restrict axes, global const real *restrict basis,
+kernel void flow_newton_heat_source(AXES_ARGUMENT global const real *restrict basis,
                                     global const uchar *restrict stencil, int k, real per_a,
                                     global real *restrict rhs, global real *restrict d_heat)
 {
@@ -131,7 +130,7 @@ kernel void flow_newton_heat_source(global const real *restrict axes, global con
 #endif
 
 /* P^-1 for omega: right-hand side. At an outflow omega - omega_inner is given. per_nu: over dt nu scale. */
-kernel void flow_newton_vorticity_source(global const real *restrict axes, global const real *restrict basis,
+kernel void flow_newton_vorticity_source(AXES_ARGUMENT global const real *restrict basis,
                                          global const real *restrict d_omega,
                                          global const real *restrict d_heat, global const real *restrict velocity,
                                          global const int *restrict node, global const uchar *restrict stencil, int k,
@@ -160,8 +159,7 @@ kernel void flow_newton_vorticity_source(global const real *restrict axes, globa
 }
 
 /* The system for the change of psi: right-hand side and start. */
-kernel void flow_newton_poisson(global const real *restrict axes, global const real *restrict d_omega,
-                                global const uchar *restrict stencil,
+kernel void flow_newton_poisson(AXES_ARGUMENT global const real *restrict d_omega, global const uchar *restrict stencil,
                                 global real *restrict d_psi, global real *restrict rhs)
 {
     CELL(i, j);
@@ -172,8 +170,7 @@ kernel void flow_newton_poisson(global const real *restrict axes, global const r
 }
 
 /* Vector k = J (d_omega, d_psi, d_heat). */
-kernel void flow_newton_jacobian(global const real *restrict axes, global const real *restrict omega,
-                                 global const real *restrict psi,
+kernel void flow_newton_jacobian(AXES_ARGUMENT global const real *restrict omega, global const real *restrict psi,
                                  global const real *restrict T, global const real *restrict velocity,
                                  global const real *restrict d_omega, global const real *restrict d_psi,
                                  global const real *restrict d_heat, global const uchar *restrict stencil,

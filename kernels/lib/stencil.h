@@ -8,8 +8,8 @@
  *
  * On a stretched grid (STRETCHED; src/numerics/stencil.h) kx and ky are those of the mean spacing, and `axes` has for
  * each dimension the widths of the cells over it, from the one below the first node to the one above the last (1
- * outside), their inverses, and at each node the inverse of the mean of both; else kernels get NULL. diagonal[15] then
- * is `mass`. The node is (i, j) of the box, where functions and kernels have variables of these names. */
+ * outside), their inverses, and at each node the inverse of the mean of both. diagonal[15] then is `mass`. The node is
+ * (i, j) of the box, where functions and kernels have variables of these names. */
 #define STENCIL_WEST 16
 #define STENCIL_EAST 32
 #define STENCIL_SOUTH 64
@@ -19,6 +19,7 @@
 #if STRETCHED
 #define WITH_AXES , global const real *axes           /* parameter of a function that has (i, j) */
 #define AXES_AT , global const real *axes, int i, int j
+#define AXES_ARGUMENT global const real *restrict axes, /* of a kernel */
 #define AXIS_X(k, at) axes[(k) * (GNX + 1) + (X0 + i) + (at)]
 #define AXIS_Y(k, at) axes[3 * (GNX + 1) + (k) * (GNY + 1) + (Y0 + j) + (at)]
 /* Of the cell below (0) or above (1). */
@@ -34,6 +35,7 @@
 #else
 #define WITH_AXES
 #define AXES_AT
+#define AXES_ARGUMENT global const real *no_axes __attribute__((unused)), /* NULL */
 #define AT_NODE_X(k) k
 #define AT_NODE_Y(k) k
 #define WITHIN_X(i) i
@@ -109,5 +111,4 @@ static inline real stencil_area(int s AXES_AT)
 
 /* The arguments that every kernel with a stencil has. */
 #define STENCIL_ARGUMENTS                                                                                    \
-    global const real *restrict axes, global const uchar *restrict stencil,                                 \
-        global const real *restrict diagonal, real kx, real ky
+    AXES_ARGUMENT global const uchar *restrict stencil, global const real *restrict diagonal, real kx, real ky
