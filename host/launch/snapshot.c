@@ -1,7 +1,6 @@
 /* snapshot.c: copies of fields in pinned memory, made without stopping the steps. The copy is enqueued behind the steps
  * launched so far (the queue is in order), and whoever wants the data waits for its event, on any thread. Pinned memory
- * is kept and used again, small pieces of it come many at a time: getting it costs more than a step, and waits for
- * those launched. */
+ * is kept and used again: getting it costs more than a step. */
 #include "device/device_thread.h"
 #include "comm/halo_exchange.h"
 #include "grid/queues.h"
@@ -12,28 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece of pinned memory for one copy. */
 typedef struct bn_staging {
     struct bn_staging *next;
-    const bn_device *device;
-    char *data;
-    size_t bytes;
-} bn_staging;
-
-/* What the driver gives at a time, cut into pieces. */
-enum { SLAB_BYTES = 4 << 20, SLAB_PIECES = 64, PIECE_ALIGNED = 4096 };
-typedef struct bn_slab {
-    struct bn_slab *next;
     bn_pinned memory;
-    bn_staging pieces[];
-} bn_slab;
+} bn_staging;
 
 /* Pinned memory to be used again. The domain and its snapshots, which may outlive it, hold the pool. */
 typedef struct bn_staging_pool {
     pthread_mutex_t lock;
     size_t holders;
     bn_staging *idle;
-    bn_slab *slabs;
 } bn_staging_pool;
 
 struct bn_snapshot {
@@ -60,11 +47,11 @@ static void release_pool(void *object)
     pthread_mutex_unlock(&p->lock);
     if (left > 0)
         return;
-    while (p->slabs) {
-        bn_slab *next = p->slabs->next;
-        bn_pinned_free(&p->slabs->memory);
-        free(p->slabs);
-        p->slabs = next;
+    while (p->idle) {
+        bn_staging *next = p->idle->next;
+        bn_pinned_free(&p->idle->memory);
+        free(p->idle);
+        p->idle = next;
     }
     pthread_mutex_destroy(&p->lock);
     free(p);
@@ -88,50 +75,30 @@ static bn_status hold_pool(bn_domain *d, bn_staging_pool **out)
     return BN_OK;
 }
 
-/* An idle piece of that size; NULL: there is none. */
-static bn_staging *take_idle(bn_staging_pool *pool, size_t bytes)
-{
-    pthread_mutex_lock(&pool->lock);
-    bn_staging **at = &pool->idle;
-    while (*at && (*at)->bytes != bytes)
-        at = &(*at)->next;
-    bn_staging *found = *at;
-    if (found)
-        *at = found->next;
-    pthread_mutex_unlock(&pool->lock);
-    return found;
-}
-
-/* A new slab's first piece; the others are idle. */
-static bn_status add_slab(const bn_domain *d, bn_staging_pool *pool, size_t bytes, bn_staging **first)
-{
-    const size_t apart = bytes / PIECE_ALIGNED * PIECE_ALIGNED + PIECE_ALIGNED, fit = SLAB_BYTES / apart;
-    const size_t count = fit < 1 ? 1 : fit < SLAB_PIECES ? fit : SLAB_PIECES;
-    bn_slab *slab = calloc(1, sizeof *slab + count * sizeof *slab->pieces);
-    if (!slab)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot");
-    const bn_status st = bn_pinned_need(d->device, &slab->memory, count * apart);
-    if (st != BN_OK) {
-        free(slab);
-        return st;
-    }
-    pthread_mutex_lock(&pool->lock);
-    slab->next = pool->slabs;
-    pool->slabs = slab;
-    for (size_t i = 0; i < count; i++) {
-        slab->pieces[i] = (bn_staging){ pool->idle, d->device, (char *)slab->memory.data + i * apart, bytes };
-        if (i > 0)
-            pool->idle = &slab->pieces[i];
-    }
-    pthread_mutex_unlock(&pool->lock);
-    *first = slab->pieces;
-    return BN_OK;
-}
-
+/* An idle one that is large enough, or a new one. */
 static bn_status staging_get(const bn_domain *d, bn_staging_pool *pool, size_t bytes, bn_staging **out)
 {
-    *out = take_idle(pool, bytes);
-    return *out ? BN_OK : add_slab(d, pool, bytes, out);
+    *out = NULL;
+    pthread_mutex_lock(&pool->lock);
+    for (bn_staging **at = &pool->idle; *at; at = &(*at)->next)
+        if ((*at)->memory.bytes == bytes) {
+            *out = *at;
+            *at = (*at)->next;
+            break;
+        }
+    pthread_mutex_unlock(&pool->lock);
+    if (*out)
+        return BN_OK;
+    bn_staging *s = calloc(1, sizeof *s);
+    if (!s)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot");
+    const bn_status st = bn_pinned_need(d->device, &s->memory, bytes);
+    if (st != BN_OK) {
+        free(s);
+        return st;
+    }
+    *out = s;
+    return BN_OK;
 }
 
 /* What is copied of each part: with `overlap` one point more at each upper side where the grid goes on. */
@@ -164,7 +131,7 @@ static bn_status copy_parts(bn_snapshot *s, bn_field *f, bool overlap)
     }
     for (size_t j = 0; j < s->count * (1 + s->twice); j++) {
         const size_t i = j % s->count;
-        char *values = s->staging->data + s->parts[i].at + (j >= s->count ? s->bytes : 0);
+        char *values = (char *)s->staging->memory.data + s->parts[i].at + (j >= s->count ? s->bytes : 0);
         if (bn_domain_across_ranks(d))
             BN_TRY(bn_field_enqueue_box(f, s->parts[i].box, &s->parts[i].region, values));
         else
@@ -224,12 +191,12 @@ bn_status bn_snapshot_wait(bn_context *ctx, bn_snapshot *s, size_t part, bn_regi
         cl_int status = clWaitForEvents(1, &s->ready[m]);
         if (status != CL_SUCCESS)
             return bn_fail(ctx, BN_DEVICE, "clWaitForEvents, for the copy of a field from %s, failed: %s",
-                           s->staging->device->group[m]->info.name, bn_cl_name(status));
+                           s->staging->memory.device->group[m]->info.name, bn_cl_name(status));
     }
-    const char *values = (s->staging ? s->staging->data : (const char *)s->copy) + s->parts[part].at;
+    const char *values = (const char *)(s->staging ? s->staging->memory.data : s->copy) + s->parts[part].at;
     const size_t end = part + 1 < s->count ? s->parts[part + 1].at : s->bytes;
     if (s->twice && memcmp(values, values + s->bytes, end - s->parts[part].at) != 0)
-        return bn_read_differs(s->staging->device, "a field");
+        return bn_read_differs(s->staging->memory.device, "a field");
     *region = s->parts[part].region;
     *data = values;
     return BN_OK;
