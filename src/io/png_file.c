@@ -1,4 +1,4 @@
-/* png_file.c: libpng on a bn_file, libdeflate for the pixels, which compresses them in a third of the time that zlib
+/* png_file.c: libpng on a bn_file, libdeflate for the pixels, which compresses them in half of the time that zlib
  * takes. libpng leaves its calls by longjmp when something fails, so all of them stand in encode(), which owns nothing
  * that would have to be released on the way. */
 #include "io/png_file.h"
