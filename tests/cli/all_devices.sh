@@ -72,7 +72,7 @@ fi
 # Intel's compiler does not take clFFT's kernels: transforms are done on the host then, with a warning.
 case "$have" in
     *intel*)
-        if timeout "$limit" "$BINNACLE" verify data/cases/bpm/gaussian.toml --device Intel --set solver.method=fft \
+        if timeout "$limit" "$BINNACLE" verify data/cases/bpm/gaussian.toml --device "Intel(R) OpenCL" --set solver.method=fft \
             --set grid.cells=129 --set march.records=4 --set march.length=1e-5 --set walls.kind=metal >"$work/fft" 2>&1
         then passed=$((passed + 1))
         else echo "FAILED: transforms on Intel's runtime"; cat "$work/fft"; failed=$((failed + 1)); fi ;;
