@@ -108,11 +108,10 @@ static void pairs_of(const bn_spectral_axis *a, bool lines, piece pairs[3])
     pairs[2] = (piece){ a->spectrum, a->chirps ? bn_spectral_spectrum(a) : 0 };
 }
 
-static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bool lines, bn_device_array *table[TABLES])
+static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, const piece pairs[3],
+                               bn_device_array *table[TABLES])
 {
     const size_t count = (size_t)a->count;
-    piece pairs[3];
-    pairs_of(a, lines, pairs);
     BN_TRY(create_joined(d, "transform", pairs, 3, &table[PAIRS]));
     int32_t *places = malloc(2 * count * sizeof *places);
     if (!places)
@@ -140,11 +139,11 @@ static bn_status create_eigenvalues(bn_domain *domain, const bn_spectral_plan *p
             values[2 + d] = (piece){ b->eigenvalue, bn_spectral_eigenvalues(b) };
     }
     BN_GO(create_joined(domain, "eigenvalues", values, second ? 4 : 2, &s->eigenvalues));
-    if (second) {
-        s->work_second = second->work;
-        s->plus = second->plus;
-    }
-    if (second && !s->dense)
+    if (!second)
+        goto out;
+    s->work_second = second->work;
+    s->plus = second->plus;
+    if (!s->dense)
         BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "second coefficients" },
                               &s->transposed_second));
 out:
@@ -269,8 +268,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     bn_kernel_pairs(s->columns, n[1]);
     bn_kernel_items(s->rows, items(x, n[0], real_bytes));
     bn_kernel_items(s->columns, items(y, n[1], real_bytes));
-    BN_GO(create_tables(domain, x, lines, s->table[0]));
-    BN_GO(create_tables(domain, y, lines, s->table[1]));
+    BN_GO(create_tables(domain, x, px, s->table[0]));
+    BN_GO(create_tables(domain, y, py, s->table[1]));
     *out = s;
     s = NULL;
 out:

@@ -108,7 +108,8 @@ static const char *no_rectangle(const bn_stencil *s, const bool free_end[4])
         return "there is no memory to check it";
     bn_parallel_rows(s->ny, s->nx, compare_rows, &r);
     if (memchr(r.differs, 1, s->ny))
-        why = "it needs a rectangle, each side of one kind";
+        why = s->rectangle ? "it needs each side of one kind"
+                           : "it needs a rectangle without obstacles, each side of one kind";
     free(r.differs);
     return why;
 }

@@ -150,7 +150,7 @@ static outcome *run_file(bn_context *ctx, const way *w, const bn_embedded *file,
             keep_step(ctx, sim);
         if (bn_sim_done(sim))
             break;
-        /* As a run has it, whose checkpoints may come after steps that nobody looks at. */
+        /* A run takes checkpoints also after steps that write no row of the series. */
         const double next = (double)bn_sim_now(sim).step + 1, last = bn_plan_most_steps(bn_sim_plan(sim), c);
         bn_sim_quiet(sim, kept && next < last && !(bn_case_real(c, "stop.time") > 0));
         OK(bn_sim_step(sim));
