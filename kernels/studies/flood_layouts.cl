@@ -68,7 +68,8 @@ INLINED void advance_cell(global const real *state, global const int *neighbours
 #define NEIGHBOUR(e) \
     (ANY_CELLS ? (LISTED_PLACE(e) < 0 ? at : LISTED_PLACE(e)) : LISTED ? LISTED_PLACE(e) : neighbour(at, e, odd))
 #define OPEN(e, inside) (ANY_CELLS ? LISTED_PLACE(e) >= 0 : (inside))
-    const int odd = j & 1, west = i > 0, east = i < GNX - 1, below = j > 0, above = j < GNY - 1;
+    const int column = (int)i; /* Mesa 22.3 compares numbers of 64 bits wrongly: docs/reliability.md */
+    const int odd = j & 1, west = column > 0, east = column < GNX - 1, below = j > 0, above = j < GNY - 1;
     cell c;
     sums s = { 0, 0, 0 };
     load_cell(state, at, &c);
