@@ -3,7 +3,7 @@
  * SURFACE_MOST: surface nodes at most. */
 
 /* So many surface nodes at once, whose loads overlap. */
-#define AT_ONCE 8
+#define AT_ONCE 32
 
 /* x = filled + sum over surface nodes k < count, in this order, of x - filled there times influence k, at the unknowns
  * of a row. surface: the places of these nodes; window: the first node along x and y at which they count, and how many
@@ -30,9 +30,11 @@ kernel void capacitance_correct(global const real *restrict filled, global const
     EACH_LANE_OF_ROW(i, begin, end, own[i] = 0)
     int k = 0;
 #define NEXT(q) sum = sum + values[k + q] * here[(k + q) * plane + i];
+#define NEXT_8(q) NEXT(q) NEXT(q + 1) NEXT(q + 2) NEXT(q + 3) NEXT(q + 4) NEXT(q + 5) NEXT(q + 6) NEXT(q + 7)
     for (; k + AT_ONCE <= count; k += AT_ONCE)
-        EACH_LANE_OF_ROW(i, begin, end, real sum = own[i]; NEXT(0) NEXT(1) NEXT(2) NEXT(3) NEXT(4) NEXT(5) NEXT(6)
-                         NEXT(7) own[i] = sum)
+        EACH_LANE_OF_ROW(i, begin, end, real sum = own[i]; NEXT_8(0) NEXT_8(8) NEXT_8(16) NEXT_8(24) own[i] = sum)
+    for (; k + 8 <= count; k += 8)
+        EACH_LANE_OF_ROW(i, begin, end, real sum = own[i]; NEXT_8(0) own[i] = sum)
     for (; k < count; k++)
         EACH_LANE_OF_ROW(i, begin, end, real sum = own[i]; NEXT(0) own[i] = sum)
     EACH_LANE_OF_ROW(i, begin, end, STORE_IF(stencil[at + i] != 0, x[at + i], filled[at + i] + own[i]))

@@ -42,7 +42,7 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
 }
 
 #define FOLDED(log, odd) \
-    { log, 2, 0, 0, 0, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd), 1, 0 }
+    { log, 2, 0, 1, 1, 0, 0, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd), 1, 0 }
 #define LOG_MOST (STEP_LOG_X > STEP_LOG_Y ? STEP_LOG_X : STEP_LOG_Y)
 #define STEP_POINTS ((1 << LOG_MOST) + 16 * HEAT)
 #define COEFFICIENTS_PITCH ((NY + 15) / 16 * 16)
@@ -92,7 +92,7 @@ kernel void flow_step(global real *omega, global real *next, global const real *
         global const real *x_value = omega_x, *y_value = omega_y;
         global real *solution = next;
 #endif
-        const tables t = { columns ? twiddle_y : twiddle_x, columns ? pick_column : pick_row, 0, 0 };
+        const tables t = { columns ? twiddle_y : twiddle_x, columns ? pick_column : pick_row, 0, 0, 0 };
         /* Where there are enough work-groups each takes one of two systems: forward along y twice, side by side. */
         const int systems = heat || phase == ROWS ? 1 : 2;
         const int apart = systems == 2 && (!columns || (int)get_num_groups(0) >= 2 * pairs);

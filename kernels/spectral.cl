@@ -3,16 +3,19 @@
  * With SYSTEMS = 2 it solves A x = b and B y = area x for two matrices of the same unknowns: the coefficients of x are
  * those of the second right-hand side. */
 
-#define AXIS(dim)                                                                                         \
-    ((axis){ LOG_##dim, LEVELS_##dim, LENGTH_##dim, CHIRP_##dim, MIRRORED_##dim, ODD_##dim, FIRST_##dim, COUNT_##dim, \
-             TWICE_LOW_##dim, TWICE_HIGH_##dim, PAIRS_##dim, POINTS_##dim })
+#define AXIS(dim)                                                                                                   \
+    ((axis){ LOG_##dim, LEVELS_##dim, LENGTH_##dim, SPLIT_##dim, THEN_SPLIT_##dim, CHIRP_##dim, MIRRORED_##dim,     \
+             ODD_##dim, FIRST_##dim, COUNT_##dim, TWICE_LOW_##dim, TWICE_HIGH_##dim, PAIRS_##dim, POINTS(dim) })
 /* An axis has its tables in one array of pairs and one of places, since each more makes a launch longer. */
-#define TABLES(dim, pairs, places, back)                                                                          \
-    ((tables){ pairs, (places) + ((back) ? COUNT_##dim : 0), (pairs) + CHIRP_AT_##dim, (pairs) + SPECTRUM_AT_##dim })
+#define TABLES(dim, pairs, places, back)                                                                            \
+    ((tables){ pairs, (places) + ((back) ? TERMS(dim) * COUNT_##dim : 0), (pairs) + CHIRP_AT_##dim,                 \
+               (pairs) + SPECTRUM_AT_##dim, (global const real *)((pairs) + SUMS_AT_##dim) })
+#define TERMS(dim) ((SPLIT_##dim > 1 ? 2 : 1) * (THEN_SPLIT_##dim > 1 ? 2 : 1))
 /* The end of a line of even symmetry stands behind the others. Results at the same place of several pairs lie in
- * different banks. */
-#define POINTS_X ((1 << LOG_X) + 16 * !ODD_X + (PAIRS_X > 1 ? 16 / PAIRS_X : 0))
-#define POINTS_Y ((1 << LOG_Y) + 16 * !ODD_Y + (PAIRS_Y > 1 ? 16 / PAIRS_Y : 0))
+ * different banks. Lines that are split need room for the shorter ones, and as much for what the sums are made of. */
+#define POINTS(dim)                                                                                                 \
+    (SPLIT_##dim > 1 ? 2 * (LENGTH_##dim / 2 + SPLIT_##dim * THEN_SPLIT_##dim)                                      \
+                     : (1 << LOG_##dim) + 16 * !ODD_##dim + (PAIRS_##dim > 1 ? 16 / PAIRS_##dim : 0))
 
 /* Along x, from the grid to transposed lines; or back, from what spectral_columns wrote to the grid, a layer of the
  * launch for each system. The second solution gets `plus` added to it. */
@@ -20,7 +23,7 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
                           global real *out_second, global const real *plus, global const real2 *restrict pairs,
                           global const int *restrict places, int back)
 {
-    local real2 z[PAIRS_X * POINTS_X];
+    local real2 z[PAIRS_X * POINTS(X)];
     const axis x = AXIS(X), y = AXIS(Y);
     const tables t = TABLES(X, pairs, places, back);
     const int row = 2 * PAIRS_X * (int)get_group_id(0), second = (int)get_group_id(2);
@@ -43,7 +46,7 @@ kernel void spectral_columns(global real *transposed, global real *transposed_se
                              global real *out_second, global const real *restrict eigenvalues,
                              global const real2 *restrict pairs, global const int *restrict places)
 {
-    local real2 z[PAIRS_Y * POINTS_Y];
+    local real2 z[PAIRS_Y * POINTS(Y)];
     const axis x = AXIS(X), y = AXIS(Y);
     const int column = 2 * PAIRS_Y * (int)get_group_id(0);
     /* Forward, then each system back; the text of a transform stands once: compilers take seconds over each. */

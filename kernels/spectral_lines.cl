@@ -144,13 +144,89 @@ ALWAYS_INLINED void convolve(local reals *z, int log, global const real2 *twiddl
 
 /* The transform of a dimension, constants of the build; tables: of the host's spectral_plan.h, forward or back. */
 typedef struct axis {
-    int log, length, chirps, mirrored, odd, count;
+    int log, length, split, then_split, chirps, mirrored, odd, count;
 } axis;
 typedef struct tables {
     global const real2 *twiddle;
     global const int *pick;
     global const real2 *chirp, *spectrum;
+    global const real *sums;
 } tables;
+
+/* The value at point i of a line that goes on beyond its ends. */
+ALWAYS_INLINED reals beyond(local const reals *z, int intervals, int odd, int i)
+{
+    const reals v = z[i < 0 ? -i : i > intervals ? 2 * intervals - i : i];
+    return odd && (i < 0 || i > intervals) ? -v : v;
+}
+
+/* Cosines and sines of a row of the table of sums: each filled up to a multiple of four. */
+#define SINES(m) (4 * ((m) / 2 / 4 + 1))
+#define SUMS(m) (SINES(m) + 4 * (((m) / 2 + 3) / 4))
+
+/* Splits a line, in place, into m by way of `work`; the host's spectral_plan.h has the formulas. */
+ALWAYS_INLINED void split_line(local reals *z, int intervals, int odd, int m, global const real *sums,
+                               local reals *work)
+{
+    const int shorter = intervals / m, points = shorter + 1;
+    for (int j = 0; j < points; j++) {
+        work[j] = z[m * j];
+        for (int n = 1; n <= m / 2; n++) {
+            const reals up = beyond(z, intervals, odd, m * j + 2 * shorter * n);
+            const reals down = beyond(z, intervals, odd, m * j - 2 * shorter * n);
+            work[n * points + j] = up + down;
+            work[(m / 2 + n) * points + j] = up - down;
+        }
+    }
+    /* Four at a time, whose sums wait for each other the less. */
+    for (int row = 0; row < SUMS(m); row += 4) {
+        const int sines = row >= SINES(m), c = sines ? m / 2 + 1 + row - SINES(m) : row, end = sines ? m : m / 2 + 1;
+        const int zeros = odd ^ sines; /* at both ends */
+        for (int line = c; zeros && line < min(c + 4, end); line++)
+            z[line * points] = z[line * points + shorter] = (reals)(0);
+        for (int j = zeros; j < points - zeros; j++) {
+            local const reals *from = work + (sines ? m / 2 : 0) * points + j;
+            local reals *to = z + c * points + j;
+            const reals begin = sines ? (reals)(0) : from[0];
+            reals first = begin, second = begin, third = begin, fourth = begin;
+            for (int n = 1; n <= m / 2; n++) {
+                global const real *by = sums + (n - 1) * SUMS(m) + row;
+                const reals v = from[n * points];
+                first = fma((reals)(by[0]), v, first);
+                second = fma((reals)(by[1]), v, second);
+                third = fma((reals)(by[2]), v, third);
+                fourth = fma((reals)(by[3]), v, fourth);
+            }
+            to[0] = first;
+            if (c + 1 < end)
+                to[points] = second;
+            if (c + 2 < end)
+                to[2 * points] = third;
+            if (c + 3 < end)
+                to[3 * points] = fourth;
+        }
+    }
+}
+
+/* Of the lines that come of one, those behind number m / 2 are odd where it is not. */
+#define CHANGES(number, m) ((number) > (m) / 2)
+
+/* The second split from the last line on, since they need more room then. */
+ALWAYS_INLINED void transform_split(local reals *z, axis a, tables t, local reals *work)
+{
+    const int m = a.split, then = a.then_split, intervals = a.length / 2, shorter = intervals / m;
+    const int points = (1 << a.log) + 1;
+    split_line(z, intervals, a.odd, m, t.sums, work);
+    for (int line = m - 1; then > 1 && line >= 0; line--) {
+        local reals *to = z + line * then * points;
+        for (int j = shorter; j >= 0; j--)
+            to[j] = z[line * (shorter + 1) + j];
+        split_line(to, shorter, a.odd ^ CHANGES(line, m), then, t.sums + m / 2 * SUMS(m), work);
+    }
+    for (int line = 0; line < m * then; line++)
+        transform_points(z + line * points, a.log, t.twiddle,
+                         a.odd ^ CHANGES(line / then, m) ^ CHANGES(line % then, then));
+}
 enum { MIRRORED_HIGH = 1, MIRRORED_LOW };
 
 /* The value at point m of a transform, -1: zero; back: from coefficients. */
@@ -164,26 +240,38 @@ static inline int value_at(axis a, int m, int back)
     return from_mirror >= a.count ? -1 : a.mirrored == MIRRORED_LOW ? from_mirror : a.count - 1 - from_mirror;
 }
 
-/* Transforms the values y of lines; their points are in z then. */
-ALWAYS_INLINED void transform(local const reals *y, axis a, int back, tables t, local reals *z)
+/* Transforms the values y of lines; their points are in z then. work: for lines that are split. */
+ALWAYS_INLINED void transform(local const reals *y, axis a, int back, tables t, local reals *z, local reals *work)
 {
-    for (int m = 0; m <= 1 << a.log; m++) {
+    const int split = a.split > 1;
+    for (int m = 0; m <= (split ? a.length / 2 : 1 << a.log); m++) {
         const int number = value_at(a, m, back);
         const reals v = number < 0 ? (reals)(0) : y[number];
         z[m] = a.chirps && number >= 0 ? times(v, t.chirp[m]) : v;
     }
-    transform_points(z, a.log, t.twiddle, a.odd);
+    if (split)
+        transform_split(z, a, t, work);
+    else
+        transform_points(z, a.log, t.twiddle, a.odd);
     if (a.chirps)
         convolve(z, a.log, t.twiddle, t.spectrum, a.odd);
+}
+
+/* What stands at a place of `pick`; 0: nothing. */
+ALWAYS_INLINED reals term(local const reals *z, int place)
+{
+    const reals v = place == 0 ? (reals)(0) : z[(int)abs(place) - 1];
+    return place < 0 ? -v : v;
 }
 
 /* Value number q of the result of the transform. */
 ALWAYS_INLINED reals result(local const reals *z, int q, axis a, tables t)
 {
-    const int code = t.pick[q], at = (int)abs(code) - 1;
-    const reals v = a.chirps ? times(z[at], t.chirp[a.length / 2 + 1 + at]) : z[at];
-    const reals w = a.odd && a.chirps ? (reals)(-v.hi, v.lo) : v;
-    return code > 0 ? w : -w;
+    reals sum = term(z, t.pick[q]);
+    for (int n = 1; n < (a.split > 1 ? 2 : 1) * (a.then_split > 1 ? 2 : 1); n++)
+        sum = sum + term(z, t.pick[n * a.count + q]);
+    const reals v = a.chirps ? times(sum, t.chirp[a.length / 2 + t.pick[q]]) : sum;
+    return a.odd && a.chirps ? (reals)(-v.hi, v.lo) : v;
 }
 
 /* Values of the first of LINES lines that lie `apart`; zeros for the others. */
@@ -220,12 +308,18 @@ ALWAYS_INLINED void store(reals v, int lines, global real *to)
         to[line] = ((private const real *)&in_order)[line];
 }
 
-#define AXIS(dim) ((axis){ LOG_##dim, LENGTH_##dim, CHIRP_##dim, MIRRORED_##dim, ODD_##dim, COUNT_##dim })
+#define AXIS(dim)                                                                                                \
+    ((axis){ LOG_##dim, LENGTH_##dim, SPLIT_##dim, THEN_SPLIT_##dim, CHIRP_##dim, MIRRORED_##dim, ODD_##dim,     \
+             COUNT_##dim })
 /* An axis has its tables in one array of pairs and one of places. */
 #define TABLES(dim, pairs, places, back)                                                                          \
-    ((tables){ pairs, (places) + ((back) ? COUNT_##dim : 0), (pairs) + CHIRP_AT_##dim, (pairs) + SPECTRUM_AT_##dim })
-#define POINTS_X ((1 << LOG_X) + 1)
-#define POINTS_Y ((1 << LOG_Y) + 1)
+    ((tables){ pairs, (places) + ((back) ? TERMS(dim) * COUNT_##dim : 0), (pairs) + CHIRP_AT_##dim,               \
+               (pairs) + SPECTRUM_AT_##dim, (global const real *)((pairs) + SUMS_AT_##dim) })
+#define TERMS(dim) ((SPLIT_##dim > 1 ? 2 : 1) * (THEN_SPLIT_##dim > 1 ? 2 : 1))
+/* Points of all shorter lines, if lines are split; else of the line itself. */
+#define POINTS(dim) \
+    (SPLIT_##dim > 1 ? LENGTH_##dim / 2 + SPLIT_##dim * THEN_SPLIT_##dim : (1 << LOG_##dim) + 1)
+#define WORK(dim) (SPLIT_##dim > 1 ? POINTS(dim) : 1)
 
 /* Along x, from the grid to transposed lines; or back, from what spectral_columns wrote to the grid, a layer of the
  * launch for each system. The second solution gets `plus` added to it. */
@@ -233,7 +327,7 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
                           global real *out_second, global const real *plus, global const real2 *restrict pairs,
                           global const int *restrict places, int back)
 {
-    local reals z[POINTS_X], y[COUNT_X];
+    local reals z[POINTS(X)], y[COUNT_X], work[WORK(X)];
     const axis x = AXIS(X);
     const tables t = TABLES(X, pairs, places, back);
     const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2), lines = min(LINES, COUNT_Y - row);
@@ -250,7 +344,7 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
         for (int q = 0; TWICE_HIGH_Y && row + lines == COUNT_Y && q < COUNT_X; q++)
             REAL_AT(y, q, lines - 1) *= 2;
     }
-    transform(y, x, back, t, z);
+    transform(y, x, back, t, z, work);
     global real *to = (second ? out_second : out) + (back ? first : TRANSPOSED_FIRST + row);
     for (int q = 0; q < COUNT_X; q++) {
         const reals v = result(z, q, x, t);
@@ -275,7 +369,7 @@ kernel void spectral_columns(global const real *transposed, global const real *t
                              global real *out_second, global const real *restrict eigenvalues,
                              global const real2 *restrict pairs, global const int *restrict places)
 {
-    local reals z[POINTS_Y], y[COUNT_Y];
+    local reals z[POINTS(Y)], y[COUNT_Y], work[WORK(Y)];
     const axis a = AXIS(Y);
     const tables forward = TABLES(Y, pairs, places, 0), backward = TABLES(Y, pairs, places, 1);
     const int column = 2 * (int)get_group_id(0), lines = min(LINES, COUNT_X - column);
@@ -283,7 +377,7 @@ kernel void spectral_columns(global const real *transposed, global const real *t
         return;
     (void)transposed_second; /* the coefficients stay in y */
     gather(transposed + TRANSPOSED_FIRST + (index_t)column * TRANSPOSED_PITCH, TRANSPOSED_PITCH, lines, COUNT_Y, y);
-    transform(y, a, 0, forward, z);
+    transform(y, a, 0, forward, z, work);
     for (int q = 0; q < COUNT_Y; q++) {
         y[q] = result(z, q, a, forward);
         for (int line = lines; line < LINES; line++) /* those that are not there are zero, not almost */
@@ -296,7 +390,7 @@ kernel void spectral_columns(global const real *transposed, global const real *t
             ((private real *)&by)[SLOT(line)] = value_x[min(column + line, COUNT_X - 1)];
         for (int q = 0; q < COUNT_Y; q++)
             y[q] = y[q] / (by + value_y[q]);
-        transform(y, a, 1, backward, z);
+        transform(y, a, 1, backward, z, work);
         for (int q = 0; q < COUNT_Y; q++)
             store(result(z, q, a, backward), lines, (system ? out_second : out) + AT(column, FIRST_Y + q));
     }

@@ -13,28 +13,36 @@
  * the transform of f[j] -+ f[N - j] over N / 2 intervals, to be folded again; odd ones a transform of N / 2 points of
  * f[j] +- f[N - j] (Makhoul 1980). So block 0 of a level is folded while the others take their butterflies, in place.
  * The complex transform is radix 2 (Gentleman and Sande 1966: natural order in, bit-reversed order out) with 2^LOG
- * points in local memory, two or three levels at a time in registers. Lengths that are no powers of two go through a
- * convolution whose length is one (CHIRP; Bluestein 1970), which is folded, too, over 2^LOG intervals: values times
- * chirps are folded, multiplied by the spectrum of the chirps where they then lie, and unfolded. The matrix of the
- * folded transform is real and, but for the weights of the ends, which the tables have, symmetric: so its conjugate
- * transpose, step by step from the last to the first, is the same transform, out of bit-reversed order. */
+ * points in local memory, two or three levels at a time in registers. Lines of m 2^LOG intervals, m odd, are split into
+ * m lines of 2^LOG first, in one step or two (SPLIT, THEN_SPLIT; the host's spectral_plan.h has the formulas): their
+ * points lie one line after the other. Where m is too large for that, lines go through a convolution whose length is a
+ * power of two (CHIRP; Bluestein 1970), which is folded, too, over 2^LOG intervals: values times chirps are folded,
+ * multiplied by the spectrum of the chirps where they then lie, and unfolded. The matrix of the folded transform is
+ * real and, but for the weights of the ends, which the tables have, symmetric: so its conjugate transpose, step by step
+ * from the last to the first, is the same transform, out of bit-reversed order. */
 
 /* Whether some axis of this build has a property of those below. Clang drops what stands behind a constant that is
  * false before anything else, and else optimises for as long what no line needs as what all need. */
 #if ONE_LAUNCH
-#define SOME_AXIS(has) (has(0, 2, STEP_LOG_X, 0) || has(0, 2, STEP_LOG_Y, 0))
+#define SOME_AXIS(has) (has(0, 2, STEP_LOG_X, 0, 1, 1) || has(0, 2, STEP_LOG_Y, 0, 1, 1))
 #elif defined(MIRRORED_X)
-#define SOME_AXIS(has) (has(MIRRORED_X, LEVELS_X, LOG_X, CHIRP_X) || has(MIRRORED_Y, LEVELS_Y, LOG_Y, CHIRP_Y))
+#define SOME_AXIS(has)                                                                     \
+    (has(MIRRORED_X, LEVELS_X, LOG_X, CHIRP_X, SPLIT_X, THEN_SPLIT_X) ||                    \
+     has(MIRRORED_Y, LEVELS_Y, LOG_Y, CHIRP_Y, SPLIT_Y, THEN_SPLIT_Y))
 #else
 #define SOME_AXIS(has) 0
 #endif
-#define IS_MIRRORED(mirrored, levels, log, chirps) (mirrored)
-#define CONVOLVES(mirrored, levels, log, chirps) (chirps)
-#define TAKES_TWO(mirrored, levels, log, chirps) ((levels) == 2)
-#define TAKES_THREE(mirrored, levels, log, chirps) ((levels) == 3)
-#define BEGINS_WITH_ONE(mirrored, levels, log, chirps) (FIRST_LEVELS(log, levels) == 1)
-#define BEGINS_WITH_TWO(mirrored, levels, log, chirps) (FIRST_LEVELS(log, levels) == 2)
-#define BEGINS_WITH_THREE(mirrored, levels, log, chirps) (FIRST_LEVELS(log, levels) == 3)
+#define IS_MIRRORED(mirrored, levels, log, chirps, split, then) (mirrored)
+#define CONVOLVES(mirrored, levels, log, chirps, split, then) (chirps)
+#define SPLITS(mirrored, levels, log, chirps, split, then) ((split) > 1)
+#define SPLITS_TWICE(mirrored, levels, log, chirps, split, then) ((then) > 1)
+#define HAS_ONE_INTERVAL(mirrored, levels, log, chirps, split, then) ((log) == 0)
+#define IS_WHOLE(mirrored, levels, log, chirps, split, then) ((split) == 1)
+#define TAKES_TWO(mirrored, levels, log, chirps, split, then) ((levels) == 2)
+#define TAKES_THREE(mirrored, levels, log, chirps, split, then) ((levels) == 3)
+#define BEGINS_WITH_ONE(mirrored, levels, log, chirps, split, then) (FIRST_LEVELS(log, levels) == 1)
+#define BEGINS_WITH_TWO(mirrored, levels, log, chirps, split, then) (FIRST_LEVELS(log, levels) == 2)
+#define BEGINS_WITH_THREE(mirrored, levels, log, chirps, split, then) (FIRST_LEVELS(log, levels) == 3)
 
 /* Index in local memory: points of every stride of the transform lie in different banks. Of two numbers that have no
  * bit in common SWIZZLE(a + b) = SWIZZLE(a) ^ SWIZZLE(b). */
@@ -135,6 +143,19 @@ ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, global const real2 *t
 #define AHEAD 4
 #endif
 
+/* The transform of a dimension, constants of the build; the unknowns are `count` nodes from `first` on. A work-group
+ * has `pairs` pairs of lines, and `room` points of local memory for each. Tables: those of the host's spectral_plan.h,
+ * forward or back. */
+typedef struct axis {
+    int log, levels, length, split, then_split, chirps, mirrored, odd, first, count, twice_low, twice_high, pairs, room;
+} axis;
+typedef struct tables {
+    global const real2 *twiddle;
+    global const int *pick;
+    global const real2 *chirp, *spectrum;
+    global const real *sums;
+} tables;
+
 /* Lines in global memory: value number q of line n at first[n * apart + q * stride]. Line 0 is number `number` of the
  * `lines` that there are. Values are multiplied by two at the ends of each line and in the first and last line where
  * the flags say so. */
@@ -223,7 +244,7 @@ ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, in
     if (k == 0 && !odd) {
         const real2 low = a[0], high = b[0]; /* over one interval, the last fold, the transform is sum and difference */
         a[0] = top == levels ? low + high : low;
-        z[SWIZZLE(1 << log)] = top == levels ? low - high : high;
+        z[1 << log] = top == levels ? low - high : high;
     }
 #define PUT_A(r) z[at ^ SWIZZLE((r)*part)] = a[r];
 #define PUT_B(r) z[mirrored ^ SWIZZLE((r)*part)] = b[r];
@@ -298,28 +319,42 @@ ALWAYS_INLINED void fold_pass(local real2 *z, int k, int log, int top, int level
     b[r] = k > 0        ? z[mirrored ^ SWIZZLE((r)*part)] \
            : (r) < last ? a[((r) + 1) & 7]              \
            : odd        ? (real2)(0)                    \
-                        : z[SWIZZLE(1 << log)];
+                        : z[1 << log];
     EACH_PART(levels, TAKE_A)
     EACH_PART(levels, TAKE_B)
     fold_levels(a, b, k, top, levels, twiddle, odd);
     put_folded(z, a, b, k, log, top, levels, odd);
 }
 
+/* Which lines are odd: all alike, or of those that a pair is split into, the ones that come of the sums of sines, where
+ * the pair is not. */
+typedef struct kinds {
+    int odd, split, then_split;
+} kinds;
+#define CHANGES(number, m) ((number) > (m) / 2)
+ALWAYS_INLINED int is_odd(kinds k, int line)
+{
+    if (!SOME_AXIS(SPLITS))
+        return k.odd;
+    const int number = line % (k.split * k.then_split);
+    return k.odd ^ CHANGES(number / k.then_split, k.split) ^ CHANGES(number % k.then_split, k.then_split);
+}
+
 /* The others, two levels at a time. */
-ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int pairs, int log, int first_top, int odd,
+ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int lines, int log, int first_top, kinds k,
                                 global const real2 *twiddle)
 {
     ROLLED
     for (int top = first_top; top > 0; top -= 2) {
         const int part = 1 << (top - 2);
-        FOR_ITEMS(t, pairs << (log - 2))
+        FOR_ITEMS(t, lines << (log - 2))
         {
-            local real2 *own = z + (t >> (log - 2)) * room;
-            const int task = t & ((1 << (log - 2)) - 1);
+            const int line = t >> (log - 2), task = t & ((1 << (log - 2)) - 1);
+            local real2 *own = z + line * room;
             if (task >= part)
                 pass_4(own, task, top, twiddle, 0);
             else if (2 * task <= part)
-                fold_pass(own, task, log, top, 2, odd, twiddle);
+                fold_pass(own, task, log, top, 2, is_odd(k, line), twiddle);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -371,7 +406,7 @@ ALWAYS_INLINED void unfold_pass(local real2 *z, int k, int log, int top, int lev
     real2 a[8], b[8];
     EACH_PART(levels, TAKE_A)
     if (k == 0) {
-        real2 end = odd ? (real2)(0) : z[SWIZZLE(1 << log)];
+        real2 end = odd ? (real2)(0) : z[1 << log];
         if (!odd && top == levels) {
             const real2 low = a[0];
             a[0] = low + end;
@@ -386,7 +421,7 @@ ALWAYS_INLINED void unfold_pass(local real2 *z, int k, int log, int top, int lev
             unfold(&a[1], &b[1], &a[3], &b[3], FACTOR(top + 1, part), odd);
         }
         if (!odd)
-            z[SWIZZLE(1 << log)] = end;
+            z[1 << log] = end;
     } else {
         EACH_PART(levels, TAKE_B)
 #define UNFOLD_POINTS(n, log, r) \
@@ -422,7 +457,7 @@ ALWAYS_INLINED void convolve(local real2 *z, int room, int pairs, int log, int f
         const int p = t & ((1 << log) - 1);
         own[SWIZZLE(p)] = times(own[SWIZZLE(p)], spectrum[p]);
         if (!odd && p == 0)
-            own[SWIZZLE(1 << log)] = times(own[SWIZZLE(1 << log)], spectrum[1 << log]);
+            own[1 << log] = times(own[1 << log], spectrum[1 << log]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     ROLLED
@@ -445,32 +480,197 @@ ALWAYS_INLINED void convolve(local real2 *z, int room, int pairs, int log, int f
         unfold_lines(z, room, pairs, log, 2, odd, twiddle);
 }
 
-/* `levels`: of a pass. */
-ALWAYS_INLINED void transform_lines(global const real *values, lines l, int pairs, int log, int levels, int odd,
-                                    int chirps, global const real2 *twiddle, global const real2 *chirp,
-                                    global const real2 *spectrum, local real2 *z, int room)
+/* ---------------------------------------------------------------------------------------------- lines that are split
+ *
+ * Where point p of a line of 2^log intervals stands: the end behind the others. */
+#define PLACE(p, log) ((p) >> (log) ? (p) : SWIZZLE(p))
+/* Cosines and sines of a row of the table of sums: each filled up to a multiple of four. */
+#define SUMS(m) (4 * ((m) / 2 / 4 + 1 + ((m) / 2 + 3) / 4))
+
+/* Point i of a line that goes on beyond its ends: of it, or with the other sign. */
+static inline int point_beyond(int intervals, int i) { return i < 0 ? -i : i > intervals ? 2 * intervals - i : i; }
+static inline real sign_beyond(int intervals, int odd, int i) { return odd && (i < 0 || i > intervals) ? -1 : 1; }
+
+/* What the sums are made of that split a line of I intervals into m: at n = 0 ... m / 2 and j = 0 ... I / m of m lines
+ * of so many points in `to`. */
+#define PUT_PARTS(from_point)                                                                                    \
+    {                                                                                                            \
+        const int i = m * j + 2 * shorter * n, opposite = m * j - 2 * shorter * n;                               \
+        const real2 up = sign_beyond(intervals, odd, i) * from_point(point_beyond(intervals, i));                \
+        const real2 down = sign_beyond(intervals, odd, opposite) *                                               \
+                           from_point(point_beyond(intervals, opposite));                                        \
+        to[n * points + j] = n == 0 ? up : up + down;                                                            \
+        if (n > 0)                                                                                               \
+            to[(m / 2 + n) * points + j] = up - down;                                                            \
+    }
+
+/* Sums over n of `lines` times m lines of so many points in `work`, to as many in z, whose points are to stand in
+ * different banks if they are 2^log and one: four a work-item, which share what they load. */
+ALWAYS_INLINED void sum_parts(local const real2 *work, int lines, int m, int points, global const real *sums,
+                              local real2 *z, int log)
 {
-    const int first = FIRST_LEVELS(log, levels);
-    if (SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
-        fold_lines(values, l, pairs, log, 1, odd, chirps, twiddle, chirp, z, room);
-    else if (SOME_AXIS(BEGINS_WITH_TWO) && first == 2)
-        fold_lines(values, l, pairs, log, 2, odd, chirps, twiddle, chirp, z, room);
-    else if (SOME_AXIS(BEGINS_WITH_THREE))
-        fold_lines(values, l, pairs, log, 3, odd, chirps, twiddle, chirp, z, room);
-    if (SOME_AXIS(TAKES_TWO) && levels == 2)
-        fold_rest_4(z, room, pairs, log, log - first, odd, twiddle);
-    else if (SOME_AXIS(TAKES_THREE))
-        fold_rest(z, log, log - first, odd, twiddle);
-    if (SOME_AXIS(CONVOLVES) && chirps)
-        convolve(z, room, pairs, log, first, odd, twiddle, spectrum);
+    const int highest = m / 2, cosines = highest / 4 + 1, fours = SUMS(m) / 4;
+    FOR_ITEMS(t, lines * fours * points)
+    {
+        const int line = t / (fours * points), four = t / points % fours, j = t % points, sines = four >= cosines;
+        const int first = sines ? highest + 1 + 4 * (four - cosines) : 4 * four, end = sines ? m : highest + 1;
+        local const real2 *from = work + (line * m + (sines ? highest : 0)) * points + j;
+        local real2 *to = z + (line * m + first) * points + (points == (1 << log) + 1 ? PLACE(j, log) : j);
+        const real2 begin = sines ? (real2)(0) : from[0];
+        real2 a = begin, b = begin, c = begin, d = begin;
+#pragma unroll 4
+        for (int n = 1; n <= highest; n++) {
+            const real4 by = ((global const real4 *)sums)[(n - 1) * fours + four];
+            const real2 v = from[n * points];
+            a = fma((real2)(by.x), v, a);
+            b = fma((real2)(by.y), v, b);
+            c = fma((real2)(by.z), v, c);
+            d = fma((real2)(by.w), v, d);
+        }
+        to[0] = a;
+        if (first + 1 < end)
+            to[points] = b;
+        if (first + 2 < end)
+            to[2 * points] = c;
+        if (first + 3 < end)
+            to[3 * points] = d;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* The two results at a place: the transform is S_b - i S_a for odd lines that are convolved, else C_a + i C_b. */
-ALWAYS_INLINED real2 result(local const real2 *z, int code, int times_i, int chirps, global const real2 *chirp)
+/* The same sums for lines of one interval, of which the odd ones are zero, and the transform of the others: sum and
+ * difference of their ends. Four lines a work-item. */
+ALWAYS_INLINED void sum_ends(local const real2 *work, int lines, int m, int odd, global const real *sums,
+                             local real2 *z)
 {
-    const int at = (int)abs(code) - 1;
-    const real2 v = chirps ? times(z[SWIZZLE(at)], chirp[at]) : z[SWIZZLE(at)], w = times_i ? (real2)(-v.y, v.x) : v;
-    return code > 0 ? w : -w;
+    const int highest = m / 2, cosines = highest / 4 + 1, fours = SUMS(m) / 4;
+    FOR_ITEMS(t, lines * cosines)
+    {
+        const int line = t / cosines, sines = odd ^ (lines > 1 && CHANGES(line, lines));
+        const int four = t % cosines + (sines ? cosines : 0);
+        const int first = sines ? highest + 1 + 4 * (t % cosines) : 4 * four;
+        const int count = four < fours ? min((sines ? m : highest + 1) - first, 4) : 0;
+        local const real2 *from = work + 2 * (line * m + (sines ? highest : 0));
+        local real2 *to = z + 2 * (line * m + first);
+        real2 low[4], high[4];
+#define FOR_FOUR(body) body(0, x) body(1, y) body(2, z) body(3, w)
+#define BEGIN(i, part) low[i] = sines ? (real2)(0) : from[0], high[i] = sines ? (real2)(0) : from[1];
+        FOR_FOUR(BEGIN)
+#pragma unroll 4
+        for (int n = 1; n <= (count > 0 ? highest : 0); n++) {
+            const real4 by = ((global const real4 *)sums)[(n - 1) * fours + four];
+#define ADD(i, part)                                        \
+    low[i] = fma((real2)(by.part), from[2 * n], low[i]);    \
+    high[i] = fma((real2)(by.part), from[2 * n + 1], high[i]);
+            FOR_FOUR(ADD)
+        }
+#define STORE_ENDS(i, part)                 \
+    if ((i) < count) {                      \
+        to[2 * (i)] = low[i] + high[i];     \
+        to[2 * (i) + 1] = low[i] - high[i]; \
+    }
+        FOR_FOUR(STORE_ENDS)
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* A pair of lines, as far as its shorter lines are folded for the first time. */
+ALWAYS_INLINED void fold_split(global const real *values, lines l, axis a, kinds k, tables t, local real2 *z)
+{
+    const int room = (1 << a.log) + 1, first = FIRST_LEVELS(a.log, 2), all = a.split * a.then_split;
+    local real2 *work = z + all * room;
+    const int twice = SOME_AXIS(SPLITS_TWICE) && a.then_split > 1;
+    {
+        const int m = a.split, intervals = a.length / 2, shorter = intervals / m, points = shorter + 1, odd = a.odd;
+        local real2 *to = work;
+        FOR_ITEMS(task, (m / 2 + 1) * points)
+        {
+            const int n = task / points, j = task % points;
+#define FROM_GLOBAL(i) point(values, l, 0, i, odd, 1, 0, 0)
+            PUT_PARTS(FROM_GLOBAL)
+        }
+        /* global: results may overwrite what other work-items read */
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (SOME_AXIS(HAS_ONE_INTERVAL) && shorter == 1)
+            sum_ends(work, 1, m, odd, t.sums, z);
+        else
+            sum_parts(work, 1, m, points, t.sums, z, a.log);
+    }
+    if (twice) {
+        const int m = a.then_split, intervals = a.length / 2 / a.split, shorter = intervals / m, points = shorter + 1;
+        FOR_ITEMS(task, a.split * (m / 2 + 1) * points)
+        {
+            const int line = task / ((m / 2 + 1) * points), n = task / points % (m / 2 + 1), j = task % points;
+            const int odd = a.odd ^ CHANGES(line, a.split);
+            local const real2 *from = z + line * (intervals + 1);
+            local real2 *to = work + line * m * points;
+#define FROM_LOCAL(i) from[i]
+            PUT_PARTS(FROM_LOCAL)
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        global const real *sums = t.sums + a.split / 2 * SUMS(a.split);
+        if (SOME_AXIS(HAS_ONE_INTERVAL) && shorter == 1)
+            sum_ends(work, a.split, m, a.odd, sums, z);
+        else
+            sum_parts(work, a.split, m, points, sums, z, a.log);
+    }
+    if (SOME_AXIS(HAS_ONE_INTERVAL) && a.log == 0)
+        return;
+    const int tasks = (1 << (a.log - first)) / 2 + 1;
+    FOR_ITEMS(task, all * tasks)
+    {
+        const int line = task / tasks;
+        if (SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
+            fold_pass(z + line * room, task % tasks, a.log, a.log, 1, is_odd(k, line), t.twiddle);
+        else
+            fold_pass(z + line * room, task % tasks, a.log, a.log, 2, is_odd(k, line), t.twiddle);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, local real2 *z)
+{
+    const int first = FIRST_LEVELS(a.log, a.levels), split = SOME_AXIS(SPLITS) && a.split > 1;
+    const kinds k = { a.odd, a.split, a.then_split };
+    if (split)
+        fold_split(values, l, a, k, t, z);
+    else if (SOME_AXIS(IS_WHOLE) && SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
+        fold_lines(values, l, a.pairs, a.log, 1, a.odd, a.chirps, t.twiddle, t.chirp, z, a.room);
+    else if (SOME_AXIS(IS_WHOLE) && SOME_AXIS(BEGINS_WITH_TWO) && first == 2)
+        fold_lines(values, l, a.pairs, a.log, 2, a.odd, a.chirps, t.twiddle, t.chirp, z, a.room);
+    else if (SOME_AXIS(IS_WHOLE) && SOME_AXIS(BEGINS_WITH_THREE))
+        fold_lines(values, l, a.pairs, a.log, 3, a.odd, a.chirps, t.twiddle, t.chirp, z, a.room);
+    if (SOME_AXIS(TAKES_TWO) && a.levels == 2)
+        fold_rest_4(z, split ? (1 << a.log) + 1 : a.room, split ? a.split * a.then_split : a.pairs, a.log,
+                    a.log - first, k, t.twiddle);
+    else if (SOME_AXIS(TAKES_THREE))
+        fold_rest(z, a.log, a.log - first, a.odd, t.twiddle);
+    if (SOME_AXIS(CONVOLVES) && a.chirps)
+        convolve(z, a.room, a.pairs, a.log, first, a.odd, t.twiddle, t.spectrum);
+}
+
+/* What stands at a place of `pick`, of both lines; 0: nothing. */
+ALWAYS_INLINED real2 term(local const real2 *z, int place, axis a)
+{
+    const int at = (int)abs(place) - 1, points = (1 << a.log) + 1;
+    if (!SOME_AXIS(SPLITS) || a.split == 1)
+        return place > 0 ? z[PLACE(at, a.log)] : -z[PLACE(at, a.log)];
+    const real2 v = place == 0 ? (real2)(0) : z[at / points * points + PLACE(at % points, a.log)];
+    return place < 0 ? -v : v;
+}
+
+/* Result number q, whose first term is at `place`: the transform is S_b - i S_a for odd lines that are convolved, else
+ * C_a + i C_b. */
+ALWAYS_INLINED real2 result(local const real2 *z, int place, int q, axis a, tables t)
+{
+    real2 v = term(z, place, a);
+    if (SOME_AXIS(SPLITS) && a.split > 1)
+        v = v + term(z, t.pick[a.count + q], a);
+    if (SOME_AXIS(SPLITS_TWICE) && a.then_split > 1)
+        v = v + term(z, t.pick[2 * a.count + q], a) + term(z, t.pick[3 * a.count + q], a);
+    if (a.chirps)
+        v = times(v, t.chirp[a.length / 2 + place]);
+    return a.chirps && a.odd ? (real2)(-v.y, v.x) : v;
 }
 
 /* What results are divided by: line[n] + other[q]; the last line is number `last`. */
@@ -486,28 +686,29 @@ ALWAYS_INLINED real2 divided(real2 v, divisor d, int line, real by)
 
 /* Writes the results to lines, of which `side_by_side` those of all pairs lie beside each other, divided by the first
  * `divisions` of a and b. With `adds` the values of `plus` at the same places are added. */
-ALWAYS_INLINED void store_lines(global real *values, lines l, int pairs, local const real2 *z, int room, int times_i,
-                                int chirps, global const int *pick, global const real2 *chirp, int side_by_side,
-                                int divisions, divisor a, divisor b, int adds, global const real *plus)
+ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, int side_by_side, int divisions,
+                          divisor a, divisor b, int adds, global const real *plus, local const real2 *z)
 {
-    const int all = pairs * l.count;
+    const int pairs = along.pairs, all = pairs * l.count;
     for (int begin = (int)get_local_id(0); begin < all; begin += AHEAD * (int)get_local_size(0)) {
         int place[AHEAD];
         real by[AHEAD], then_by[AHEAD];
 #pragma unroll
         for (int n = 0; n < AHEAD; n++) {
-            const int t = min(begin + n * (int)get_local_size(0), all - 1), q = side_by_side ? t / pairs : t % l.count;
-            place[n] = pick[q];
+            const int task = min(begin + n * (int)get_local_size(0), all - 1);
+            const int q = side_by_side ? task / pairs : task % l.count;
+            place[n] = t.pick[q];
             by[n] = divisions > 0 ? a.other[q] : 0;
             then_by[n] = divisions > 1 ? b.other[q] : 0;
         }
 #pragma unroll
         for (int n = 0; n < AHEAD; n++) {
-            const int t = begin + n * (int)get_local_size(0);
-            const int q = side_by_side ? t / pairs : t % l.count, pair = side_by_side ? t % pairs : t / l.count;
+            const int task = begin + n * (int)get_local_size(0);
+            const int q = side_by_side ? task / pairs : task % l.count;
+            const int pair = side_by_side ? task % pairs : task / l.count;
             const index_t at = l.first + 2 * pair * l.apart + (index_t)q * l.stride;
-            if (t < all && there(l, pair) > 0) {
-                real2 v = result(z + pair * room, place[n], times_i, chirps, chirp);
+            if (task < all && there(l, pair) > 0) {
+                real2 v = result(z + pair * along.room, place[n], q, along, t);
                 if (divisions > 0)
                     v = divided(v, a, l.number + 2 * pair, by[n]);
                 if (divisions > 1)
@@ -531,30 +732,6 @@ ALWAYS_INLINED void store_lines(global real *values, lines l, int pairs, local c
  * Between the transforms along x and along y the values lie transposed: the line along y of column number c begins at
  * c * pitch of `transposed`. Transposed writes are scattered, so that all reads are in order. Between the transforms
  * along y and back along x, in `spread`, rows begin at the grid's first node, so that pairs are aligned. */
-
-/* The transform of a dimension, constants of the build; the unknowns are `count` nodes from `first` on. A work-group
- * has `pairs` pairs of lines, and `room` points of local memory for each. Tables: those of the host's spectral_plan.h,
- * forward or back. */
-typedef struct axis {
-    int log, levels, length, chirps, mirrored, odd, first, count, twice_low, twice_high, pairs, room;
-} axis;
-typedef struct tables {
-    global const real2 *twiddle;
-    global const int *pick;
-    global const real2 *chirp, *spectrum;
-} tables;
-
-ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, local real2 *z)
-{
-    transform_lines(values, l, a.pairs, a.log, a.levels, a.odd, a.chirps, t.twiddle, t.chirp, t.spectrum, z, a.room);
-}
-
-ALWAYS_INLINED void store(global real *values, lines l, axis a, tables t, int side_by_side, int divisions, divisor by,
-                          divisor then_by, int adds, global const real *plus, local const real2 *z)
-{
-    store_lines(values, l, a.pairs, z, a.room, a.odd && a.chirps, a.chirps, t.pick, t.chirp + a.length / 2 + 1,
-                side_by_side, divisions, by, then_by, adds, plus);
-}
 
 #define NOT_DIVIDED ((divisor){ 0, 0, 0 })
 

@@ -17,11 +17,13 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double real;
 typedef double2 real2;
+typedef double4 real4;
 typedef double8 reals; /* 512 bits, for kernels that write vectors out */
 #define REAL(x) x
 #else
 typedef float real;
 typedef float2 real2;
+typedef float4 real4;
 typedef float16 reals;
 #define REAL(x) x##f /* no literal of type double reaches a device without fp64 */
 #endif

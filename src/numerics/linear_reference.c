@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A grid of multigrid: its matrix (NULL on the finest) and its vectors (x and b come from outside on the finest). */
 typedef struct grid {
@@ -19,7 +20,7 @@ typedef struct grid {
 
 /* One dimension of the direct solver: tables in this precision. */
 typedef struct axis {
-    real *twiddle, *chirp, *spectrum, *eigenvalue, *forward, *back;
+    real *twiddle, *sums, *chirp, *spectrum, *eigenvalue, *forward, *back;
 } axis;
 
 struct bn_linear_reference {
@@ -52,12 +53,13 @@ static real *rounded(const double *values, size_t count)
 
 static bool create_spectral(bn_linear_reference *l)
 {
-    if (!bn_spectral_plan_create(&l->desc.stencil, &l->spectral))
+    if (!bn_spectral_plan_create(&l->desc.stencil, sizeof(real), &l->spectral))
         return false;
     size_t longest = 0;
     for (int d = 0; d < 2; d++) {
         const bn_spectral_axis *a = &l->spectral.axis[d];
-        const size_t size = (size_t)1 << a->log, nodes = (size_t)a->intervals + 1;
+        const size_t nodes = (size_t)a->intervals + 1;
+        const size_t points = bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : ((size_t)1 << a->log) + 1;
         if (a->dense) {
             l->axes[d].forward = rounded(a->forward, (size_t)a->count * nodes);
             l->axes[d].back = rounded(a->back, (size_t)a->count * nodes);
@@ -67,20 +69,22 @@ static bool create_spectral(bn_linear_reference *l)
             continue;
         }
         l->axes[d].twiddle = rounded(a->twiddle, bn_spectral_twiddles(a));
+        l->axes[d].sums = rounded(a->sums, bn_spectral_sums(a));
         l->axes[d].chirp = rounded(a->chirp, bn_spectral_chirps(a));
         l->axes[d].spectrum = rounded(a->spectrum, bn_spectral_spectrum(a));
         l->axes[d].eigenvalue = rounded(a->eigenvalue, (size_t)a->count);
-        if (!l->axes[d].twiddle || !l->axes[d].chirp || !l->axes[d].spectrum || !l->axes[d].eigenvalue)
+        if (!l->axes[d].twiddle || !l->axes[d].sums || !l->axes[d].chirp || !l->axes[d].spectrum ||
+            !l->axes[d].eigenvalue)
             return false;
-        longest = size > longest ? size : longest;
+        longest = points > longest ? points : longest;
     }
     bn_spectral_plan second;
-    if (!bn_spectral_plan_second(&l->desc.stencil, &second))
+    if (!bn_spectral_plan_second(&l->desc.stencil, sizeof(real), &second))
         return false;
     for (int d = 0; d < 2; d++)
         l->coupled[d] = rounded(second.axis[d].eigenvalue, bn_spectral_eigenvalues(&second.axis[d]));
     bn_spectral_plan_destroy(&second);
-    return l->coupled[0] && l->coupled[1] && (l->line = malloc(2 * (longest + 1) * sizeof(real))) != NULL;
+    return l->coupled[0] && l->coupled[1] && (l->line = malloc(2 * longest * sizeof(real))) != NULL;
 }
 
 static bool create_multigrid(bn_linear_reference *l)
@@ -180,6 +184,7 @@ void BN_PRECISE(linear_reference_destroy)(bn_linear_reference **reference)
     }
     for (int d = 0; d < 2; d++) {
         free(l->axes[d].twiddle);
+        free(l->axes[d].sums);
         free(l->axes[d].chirp);
         free(l->axes[d].spectrum);
         free(l->axes[d].eigenvalue);
@@ -542,6 +547,68 @@ static void unfold_all(pair *v, int log, const real *twiddle, bool odd)
     }
 }
 
+/* The value at point i of a line that goes on beyond its ends, number 0 and `intervals`. */
+static pair beyond(const pair *v, int intervals, bool odd, int i)
+{
+    const int within = i < 0 ? -i : i > intervals ? 2 * intervals - i : i;
+    return within == i || !odd ? v[within] : (pair){ -v[within].x, -v[within].y };
+}
+
+/* Splits a line into m, by way of `work` that is as long as all of them: numerics/spectral_plan.h has the formulas. */
+static void split_line(pair *v, int intervals, bool odd, int m, const real *sums, pair *work)
+{
+    const int shorter = intervals / m, points = shorter + 1;
+    for (int j = 0; j < points; j++) {
+        work[j] = v[m * j];
+        for (int n = 1; n <= m / 2; n++) {
+            const pair up = beyond(v, intervals, odd, m * j + 2 * shorter * n),
+                       down = beyond(v, intervals, odd, m * j - 2 * shorter * n);
+            work[n * points + j] = (pair){ up.x + down.x, up.y + down.y };
+            work[(m / 2 + n) * points + j] = minus(up, down);
+        }
+    }
+    for (int c = 0; c < m; c++)
+        for (int j = 0; j < points; j++) {
+            const bool sines = c > m / 2;
+            pair sum = sines ? (pair){ 0, 0 } : work[j];
+            for (int n = 1; n <= m / 2; n++) {
+                const pair from = work[(sines ? m / 2 + n : n) * points + j];
+                const real weight = sums[(n - 1) * bn_spectral_sums_row(m) + bn_spectral_sum_at(m, c)];
+                sum = (pair){ FMA(weight, from.x, sum.x), FMA(weight, from.y, sum.y) };
+            }
+            v[c * points + j] = sum;
+        }
+}
+
+/* The shorter lines that come of one, number `first` and those behind it, are odd where it is not from here on. */
+static bool changes(int number, int m) { return number > m / 2; }
+
+/* All splits, and the transforms of the shorter lines. */
+static void transform_split(const bn_spectral_axis *a, const axis *t, pair *v)
+{
+    const int m = a->split[0], then = a->split[1], shorter = a->intervals / m, points = (1 << a->log) + 1;
+    pair *work = v + bn_spectral_split_points(a);
+    split_line(v, a->intervals, a->odd, m, t->sums, work);
+    if (then > 1) { /* from the last one on, since they need more room then */
+        for (int line = m - 1; line >= 0; line--) {
+            pair *to = v + (ptrdiff_t)line * then * points;
+            memmove(to, v + (ptrdiff_t)line * (shorter + 1), (size_t)(shorter + 1) * sizeof *v);
+            split_line(to, shorter, a->odd ^ changes(line, m), then,
+                       t->sums + (ptrdiff_t)(m / 2) * bn_spectral_sums_row(m), work);
+        }
+    }
+    for (int line = 0; line < m * then; line++)
+        transform_folded(v + (ptrdiff_t)line * points, a->log, t->twiddle,
+                         a->odd ^ changes(line / then, m) ^ changes(line % then, then));
+}
+
+/* What comes of the term at `place`: 0 where there is none. */
+static pair term(const pair *v, int32_t place)
+{
+    const pair at = place ? v[abs(place) - 1] : (pair){ 0, 0 };
+    return place < 0 ? (pair){ -at.x, -at.y } : at;
+}
+
 static pair by(pair v, const real *w) { return times(v, w[0], w[1]); }
 
 /* Two lines, `stride` apart from value to value; the second may be NULL. In place. */
@@ -551,7 +618,8 @@ static void transform_lines(bn_linear_reference *l, int d, bool back, real *firs
     const axis *t = &l->axes[d];
     const int32_t *pick = back ? a->pick_back : a->pick;
     pair *v = l->line;
-    for (int m = 0; m <= 1 << a->log; m++) {
+    const bool split = bn_spectral_lines(a) > 1;
+    for (int m = 0; m <= (split ? a->intervals : 1 << a->log); m++) {
         const int number = bn_spectral_value_at(a, m, back);
         const size_t at = number < 0 ? 0 : (size_t)number * stride;
         v[m].x = number < 0 ? 0 : first[at];
@@ -559,19 +627,27 @@ static void transform_lines(bn_linear_reference *l, int d, bool back, real *firs
         if (a->chirps && number >= 0)
             v[m] = by(v[m], t->chirp + 2 * (ptrdiff_t)m);
     }
-    transform_folded(v, a->log, t->twiddle, a->odd);
+    if (split)
+        transform_split(a, t, v);
+    else
+        transform_folded(v, a->log, t->twiddle, a->odd);
     for (int m = 0; a->chirps && m <= 1 << a->log; m++)
         v[m] = by(v[m], t->spectrum + 2 * (ptrdiff_t)m);
     if (a->chirps)
         unfold_all(v, a->log, t->twiddle, a->odd);
     for (int q = 0; q < a->count; q++) {
-        const int at = abs(pick[q]) - 1;
-        const real *chirp = t->chirp + 2 * (ptrdiff_t)(at + bn_spectral_chirps_back(a));
-        const pair value = a->chirps ? by(v[at], chirp) : v[at];
-        const pair times_i = a->odd && a->chirps ? (pair){ -value.y, value.x } : value;
-        first[(size_t)q * stride] = pick[q] > 0 ? times_i.x : -times_i.x;
+        pair value = term(v, pick[q]);
+        for (int n = 1; n < a->terms; n++) {
+            const pair next = term(v, pick[n * a->count + q]);
+            value = (pair){ value.x + next.x, value.y + next.y };
+        }
+        if (a->chirps)
+            value = by(value, t->chirp + 2 * (ptrdiff_t)(pick[q] - 1 + bn_spectral_chirps_back(a)));
+        if (a->odd && a->chirps)
+            value = (pair){ -value.y, value.x };
+        first[(size_t)q * stride] = value.x;
         if (second)
-            second[(size_t)q * stride] = pick[q] > 0 ? times_i.y : -times_i.y;
+            second[(size_t)q * stride] = value.y;
     }
 }
 

@@ -36,7 +36,7 @@ enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80, REGISTERS_IN_DOUBLE = 96 
 /* Lines from 2^PAIRS_LOG intervals on, of which there are so many, are taken in two pairs. */
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 enum { VECTOR = 64 }; /* bytes */
-enum { DEFINES_MOST = 31 };
+enum { DEFINES_MOST = 37 };
 
 /* Levels of a pass over lines (kernels/transform.cl). */
 static int levels(const bn_spectral_axis *a, size_t real_bytes)
@@ -55,11 +55,27 @@ static size_t pairs(const bn_device *device, const bn_spectral_axis *a, const bn
     return levels(a, real_bytes) == 2 && many && fits ? 2 : 1;
 }
 
+/* Work-items that form the sums of a line that is split: those of four lines each, at a point, or at both if there are
+ * but two, of which every other line needs none. */
+static size_t items_for_sums(const bn_spectral_axis *a)
+{
+    int most = 0, lines = 1;
+    for (int s = 0; s < 2 && a->split[s] > 1; s++) {
+        const int m = a->split[s], points = a->intervals / (lines * m) + 1, fours = bn_spectral_sums_row(m) / 4,
+                  items = points == 2 ? lines * (m / 2 / 4 + 1) : lines * fours * points;
+        most = items > most ? items : most;
+        lines *= m;
+    }
+    return (size_t)most + 31;
+}
+
 /* Work-items for lines: four points each; or eight, and a warp for those that are folded once more (0: the default). */
 static size_t items(const bn_spectral_axis *a, size_t count, size_t real_bytes)
 {
-    const size_t points = (size_t)1 << a->log, wish = levels(a, real_bytes) == 2 ? count * points / 4 : points / 8 + 32;
-    return wish > 256 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
+    const size_t points = (size_t)1 << a->log, wish = bn_spectral_lines(a) > 1     ? items_for_sums(a)
+                                                      : levels(a, real_bytes) == 2 ? count * points / 4
+                                                                                   : points / 8 + 32;
+    return wish >= 288 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
 }
 
 static int registers(const bn_spectral_axis *x, const bn_spectral_axis *y, size_t real_bytes)
@@ -74,10 +90,15 @@ static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
 {
     const uint64_t room = bn_device_describe(device)->local_bytes / VECTOR;
     bool fits = bn_runs_cpu_kernels(device);
-    for (int d = 0; d < 2; d++)
-        fits = fits && ((size_t)1 << p->axis[d].log) + 1 + (size_t)p->axis[d].count <= room;
+    for (int d = 0; d < 2; d++) {
+        const bn_spectral_axis *a = &p->axis[d];
+        const size_t points = bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : ((size_t)1 << a->log) + 2;
+        fits = fits && points + (size_t)a->count <= room;
+    }
     return fits;
 }
+
+static size_t real_bytes_of(const bn_domain *d) { return bn_domain_precision(d) == BN_DOUBLE ? 8 : 4; }
 
 /* Arrays one behind the other in one of the device. */
 typedef struct piece {
@@ -100,19 +121,21 @@ static bn_status create_joined(bn_domain *d, const char *name, const piece *piec
     return st;
 }
 
-/* For the kernels of spectral_lines.cl, or of spectral.cl: twiddle factors, chirps and their spectrum. */
-static void pairs_of(const bn_spectral_axis *a, bool lines, piece pairs[3])
+/* For the kernels of spectral_lines.cl, or of spectral.cl: twiddle factors, chirps and their spectrum, sums. */
+enum { PIECES = 4 };
+static void pairs_of(const bn_spectral_axis *a, bool lines, piece pairs[PIECES])
 {
     pairs[0] = (piece){ lines ? a->twiddle : a->factors, lines ? bn_spectral_twiddles(a) : bn_spectral_factors(a) };
     pairs[1] = (piece){ a->chirp, a->chirps ? bn_spectral_chirps(a) : 0 };
     pairs[2] = (piece){ a->spectrum, a->chirps ? bn_spectral_spectrum(a) : 0 };
+    pairs[3] = (piece){ a->sums, bn_spectral_sums(a) };
 }
 
-static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, const piece pairs[3],
+static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, const piece pairs[PIECES],
                                bn_device_array *table[TABLES])
 {
-    const size_t count = (size_t)a->count;
-    BN_TRY(create_joined(d, "transform", pairs, 3, &table[PAIRS]));
+    const size_t count = (size_t)(a->terms * a->count);
+    BN_TRY(create_joined(d, "transform", pairs, PIECES, &table[PAIRS]));
     int32_t *places = malloc(2 * count * sizeof *places);
     if (!places)
         return bn_fail(bn_domain_context(d), BN_MEMORY, "no memory for the tables of the direct solver");
@@ -130,7 +153,7 @@ static bn_status create_eigenvalues(bn_domain *domain, const bn_spectral_plan *p
     bn_status st = BN_OK;
     bn_spectral_plan more = { 0 };
     piece values[4] = { { NULL, 0 } };
-    if (second && !bn_spectral_plan_second(second->stencil, &more))
+    if (second && !bn_spectral_plan_second(second->stencil, real_bytes_of(domain), &more))
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
     for (int d = 0; d < 2; d++) {
         const bn_spectral_axis *a = &plan->axis[d], *b = &more.axis[d];
@@ -199,9 +222,10 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
 {
     *out = NULL;
     bn_status st = BN_OK;
+    const size_t real_bytes = real_bytes_of(domain);
     bn_spectral_plan plan;
     bn_spectral *s = calloc(1, sizeof *s);
-    if (!s || !bn_spectral_plan_create(stencil, &plan)) {
+    if (!s || !bn_spectral_plan_create(stencil, real_bytes, &plan)) {
         free(s);
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
     }
@@ -223,10 +247,9 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     BN_GO(create_eigenvalues(domain, &plan, second, s));
     const bn_place place = bn_domain_place(s->transposed_domain);
     const bool lines = takes_lines(bn_domain_device(domain), &plan);
-    const size_t real_bytes = bn_domain_precision(domain) == BN_DOUBLE ? 8 : 4;
     const bn_device *device = bn_domain_device(domain);
     const size_t n[2] = { lines ? 1 : pairs(device, x, y, real_bytes), lines ? 1 : pairs(device, y, x, real_bytes) };
-    piece px[3], py[3];
+    piece px[PIECES], py[PIECES];
     pairs_of(x, lines, px);
     pairs_of(y, lines, py);
     const bn_define defines[DEFINES_MOST] = {
@@ -239,6 +262,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "LEVELS_X", .kind = BN_DEF_INT, .u.i = levels(x, real_bytes) },
         { .name = "LENGTH_X", .kind = BN_DEF_INT, .u.i = x->length },
         { .name = "CHIRP_X", .kind = BN_DEF_INT, .u.i = x->chirps },
+        { .name = "SPLIT_X", .kind = BN_DEF_INT, .u.i = x->split[0] },
+        { .name = "THEN_SPLIT_X", .kind = BN_DEF_INT, .u.i = x->split[1] },
         { .name = "COUNT_X", .kind = BN_DEF_INT, .u.i = x->count },
         { .name = "FIRST_X", .kind = BN_DEF_INT, .u.i = x->first },
         { .name = "MIRRORED_X", .kind = BN_DEF_INT, .u.i = x->mirrored },
@@ -247,6 +272,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "LEVELS_Y", .kind = BN_DEF_INT, .u.i = levels(y, real_bytes) },
         { .name = "LENGTH_Y", .kind = BN_DEF_INT, .u.i = y->length },
         { .name = "CHIRP_Y", .kind = BN_DEF_INT, .u.i = y->chirps },
+        { .name = "SPLIT_Y", .kind = BN_DEF_INT, .u.i = y->split[0] },
+        { .name = "THEN_SPLIT_Y", .kind = BN_DEF_INT, .u.i = y->split[1] },
         { .name = "COUNT_Y", .kind = BN_DEF_INT, .u.i = y->count },
         { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
         { .name = "MIRRORED_Y", .kind = BN_DEF_INT, .u.i = y->mirrored },
@@ -259,8 +286,10 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "TWICE_HIGH_Y", .kind = BN_DEF_INT, .u.i = y->high_free },
         { .name = "CHIRP_AT_X", .kind = BN_DEF_INT, .u.i = (long)(px[0].count / 2) },
         { .name = "SPECTRUM_AT_X", .kind = BN_DEF_INT, .u.i = (long)((px[0].count + px[1].count) / 2) },
+        { .name = "SUMS_AT_X", .kind = BN_DEF_INT, .u.i = (long)((px[0].count + px[1].count + px[2].count) / 2) },
         { .name = "CHIRP_AT_Y", .kind = BN_DEF_INT, .u.i = (long)(py[0].count / 2) },
         { .name = "SPECTRUM_AT_Y", .kind = BN_DEF_INT, .u.i = (long)((py[0].count + py[1].count) / 2) },
+        { .name = "SUMS_AT_Y", .kind = BN_DEF_INT, .u.i = (long)((py[0].count + py[1].count + py[2].count) / 2) },
     };
     BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+spectral", defines,
                          sizeof defines / sizeof *defines, s));

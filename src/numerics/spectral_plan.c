@@ -4,6 +4,7 @@
 #include "api/parallel_rows.h"
 #include "numerics/capacitance_plan.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,54 @@ static int ceil_log2(int n)
     return log;
 }
 
-/* Lengths of the transform of a line, whose intervals and ends are set. */
-static void set_lengths(bn_spectral_axis *a)
+/* Local memory that a pair of lines needs on a GPU (kernels/transform.cl). */
+static size_t local_bytes(const bn_spectral_axis *a, size_t real_bytes)
 {
+    const size_t whole = ((size_t)1 << a->log) + (a->odd ? 0 : 16);
+    return 2 * real_bytes * (bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : whole);
+}
+
+/* Into so many lines a line is split at most, and so many are a second split's own work: more take as long as a
+ * convolution (docs/measurements.md). */
+enum { SPLIT_MOST = 128, SECOND_SPLIT = 8 };
+
+/* Chooses the two factors of odd part m of the intervals, 1 for none, whose sum is the least. False: convolve. */
+static bool choose_split(bn_spectral_axis *a, size_t real_bytes)
+{
+    int rest = a->intervals, powers[5] = { 0 }, count = 0, least = INT_MAX;
+    a->log = 0;
+    for (; rest % 2 == 0; rest /= 2)
+        a->log++;
+    const int all = rest;
+    for (int p = 3; rest > 1; p += 2) {
+        p = (long long)p * p > rest ? rest : p;
+        if (rest % p != 0)
+            continue;
+        if (count == sizeof powers / sizeof *powers)
+            return false;
+        for (powers[count] = 1; rest % p == 0; rest /= p)
+            powers[count] *= p;
+        count++;
+    }
+    for (int set = 0; set < 1 << count; set++) {
+        int part = 1;
+        for (int i = 0; i < count; i++)
+            part *= set >> i & 1 ? powers[i] : 1;
+        const int other = all / part, sum = other > 1 ? part + other + SECOND_SPLIT : part;
+        if (part >= other && sum < least) {
+            least = sum;
+            a->split[0] = part;
+            a->split[1] = other;
+        }
+    }
+    a->terms = (a->split[0] > 1 ? 2 : 1) * (a->split[1] > 1 ? 2 : 1);
+    return least <= SPLIT_MOST && local_bytes(a, real_bytes) <= BN_SPECTRAL_LOCAL_BYTES;
+}
+
+/* Lengths of the transform of a line, whose intervals and ends are set. */
+static void set_lengths(bn_spectral_axis *a, size_t real_bytes)
+{
+    a->split[0] = a->split[1] = a->terms = 1;
     a->mirrored = a->low_free == a->high_free ? BN_SPECTRAL_NOT_MIRRORED
                   : a->low_free               ? BN_SPECTRAL_MIRRORED_LOW
                                               : BN_SPECTRAL_MIRRORED_HIGH;
@@ -33,19 +79,14 @@ static void set_lengths(bn_spectral_axis *a)
     if (a->mirrored)
         a->intervals *= 2;
     a->length = 2 * a->intervals;
-    a->chirps = !power_of_two(a->length);
     a->odd = !(a->low_free && a->high_free);
+    a->chirps = !power_of_two(a->length) && !choose_split(a, real_bytes);
+    if (bn_spectral_lines(a) > 1 && !a->chirps)
+        return;
+    a->split[0] = a->split[1] = a->terms = 1;
     /* Both the values and the chirps are reflected at the ends of the convolution: so many intervals are enough that
      * what is reflected back meets no result. */
     a->log = ceil_log2(!a->chirps ? a->intervals : a->odd ? 2 * a->intervals - 1 : 2 * a->intervals);
-}
-
-/* Local memory that lines of so many intervals need. */
-static size_t local_bytes(int intervals, bool low_free, bool high_free, size_t real_bytes)
-{
-    bn_spectral_axis a = { .intervals = intervals, .low_free = low_free, .high_free = high_free };
-    set_lengths(&a);
-    return 2 * real_bytes * (((size_t)1 << a.log) + (a.odd ? 0 : 16));
 }
 
 static const uint8_t *rectangle_of(const bn_stencil *s) { return s->rectangle ? s->rectangle : s->bits; }
@@ -59,6 +100,19 @@ static void find_ends(const bn_stencil *s, bool free_end[4])
     free_end[1] = bits[mid - column + nx - 1] != 0;
     free_end[2] = bits[column] != 0;
     free_end[3] = bits[(size_t)(s->ny - 1) * nx + column] != 0;
+}
+
+/* One dimension of a matrix: its lengths. */
+static bn_spectral_axis axis_of(const bn_stencil *s, int dim, size_t real_bytes)
+{
+    bool free_end[4];
+    find_ends(s, free_end);
+    bn_spectral_axis a = { .intervals = (int)(dim ? s->ny : s->nx) - 1,
+                           .low_free = free_end[2 * dim],
+                           .high_free = free_end[2 * dim + 1],
+                           .dense = s->widths };
+    set_lengths(&a, real_bytes);
+    return a;
 }
 
 /* Whether the nodes are those of a rectangle without obstacles: like those of a small one, whose nodes further than
@@ -122,12 +176,13 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
     const char *reason = no_rectangle(s, free_end);
     if (!reason && s->widths && (nx > BN_SPECTRAL_DENSE_NODES || ny > BN_SPECTRAL_DENSE_NODES))
         reason = "on a stretched grid it takes 1025 nodes along a side at most";
-    for (int d = 0; d < 2 && !reason && !s->widths; d++)
-        if (local_bytes((int)(d ? ny : nx) - 1, free_end[2 * d], free_end[2 * d + 1], real_bytes) >
-            BN_SPECTRAL_LOCAL_BYTES)
+    for (int d = 0; d < 2 && !reason && !s->widths; d++) {
+        const bn_spectral_axis a = axis_of(s, d, real_bytes);
+        if (local_bytes(&a, real_bytes) > BN_SPECTRAL_LOCAL_BYTES)
             reason =
                 "its lines need more than the 32 KiB of local memory that every device has; fewer nodes, nodes of a "
                 "power of two plus one, or single precision would do";
+    }
     if (!reason && s->mass == 0 && free_end[0] && free_end[1] && free_end[2] && free_end[3])
         reason = "the matrix is singular: no side gives a value";
     if (!reason && s->rectangle)
@@ -137,39 +192,34 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
     return !reason;
 }
 
-bool bn_spectral_folds(const bn_stencil *s, int log[2], bool odd[2])
+bool bn_spectral_folds(const bn_stencil *s, size_t real_bytes, int log[2], bool odd[2])
 {
-    bool free_end[4], folds = true;
-    find_ends(s, free_end);
+    bool folds = !s->widths;
     for (int d = 0; d < 2; d++) {
-        bn_spectral_axis a = { .intervals = (int)(d ? s->ny : s->nx) - 1,
-                               .low_free = free_end[2 * d],
-                               .high_free = free_end[2 * d + 1] };
-        set_lengths(&a);
+        const bn_spectral_axis a = axis_of(s, d, real_bytes);
         log[d] = a.log;
         odd[d] = a.odd;
-        folds = folds && !a.mirrored && !a.chirps && !s->widths;
+        folds = folds && !a.mirrored && !a.chirps && bn_spectral_lines(&a) == 1;
     }
     return folds;
 }
 
-const char *bn_spectral_kind(const bn_stencil *s, int dim)
+const char *bn_spectral_kind(const bn_stencil *s, size_t real_bytes, int dim)
 {
-    static const char *const kinds[2][2][3] = {
+    static const char *const whole_or_split[2][2][3] = {
         { { "rows with unlike ends", "even rows", "odd rows" },
-          { "convolved rows with unlike ends", "convolved even rows", "convolved odd rows" } },
+          { "split rows with unlike ends", "split even rows", "split odd rows" } },
         { { "columns with unlike ends", "even columns", "odd columns" },
-          { "convolved columns with unlike ends", "convolved even columns", "convolved odd columns" } },
+          { "split columns with unlike ends", "split even columns", "split odd columns" } },
     };
-    bool free_end[4];
-    find_ends(s, free_end);
-    bn_spectral_axis a = { .intervals = (int)(dim ? s->ny : s->nx) - 1,
-                           .low_free = free_end[2 * dim],
-                           .high_free = free_end[2 * dim + 1] };
-    set_lengths(&a);
+    const bn_spectral_axis a = axis_of(s, dim, real_bytes);
     if (s->widths)
         return dim ? "columns of a stretched grid" : "rows of a stretched grid";
-    return kinds[dim][a.chirps][a.mirrored ? 0 : a.odd ? 2 : 1];
+    if (a.chirps)
+        return dim ? "convolved columns" : "convolved rows";
+    if (a.split[1] > 1)
+        return dim ? "twice split columns" : "twice split rows";
+    return whole_or_split[dim][a.split[0] > 1][a.mirrored ? 0 : a.odd ? 2 : 1];
 }
 
 /* Wave number of coefficient q. */
@@ -186,16 +236,72 @@ static int reversed(int value, int bits)
 /* The place of the coefficient at wave number k = 2^p (2 m + 1), in the form of `pick`: the block of the p-th fold,
  * whose points are in bit-reversed order, begins where it ends itself. Its transform of M points gives odd wave numbers
  * upwards at n = 0, 1 ... for even m, downwards for odd ones; backward, so that the index is M - n. */
-static int32_t folded_place(const bn_spectral_axis *a, int k)
+static int32_t folded_place(int all, bool odd, int k)
 {
-    if (k == 0 || k == 1 << a->log)
+    if (k == 0 || k == 1 << all)
         return k + 1;
-    int block = 1 << (a->log - 1), log = a->log - 1;
+    int block = 1 << (all - 1), log = all - 1;
     for (; k % 2 == 0; k /= 2, log--)
         block /= 2;
     const int m = k / 2, n = m % 2 ? block - 1 - m / 2 : m / 2;
     const int place = 1 + block + reversed((block - n) % block, log);
-    return a->odd && m % 2 ? -place : place;
+    return odd && m % 2 ? -place : place;
+}
+
+/* A line that may be split once more, on the way to those that are not: number `number` of those that have been split
+ * so often, of so many intervals. */
+typedef struct part_line {
+    int splits, number, intervals;
+    bool odd;
+} part_line;
+
+/* Adds what the coefficient at wave number k, 0 ... intervals, of a line is the sum of to every `apart`-th of `terms`.
+ * The transform over a period is split, too: the remainder of k by m says which lines have it, and that by their own
+ * period at which wave number. */
+static void find_terms(const bn_spectral_axis *a, part_line line, int k, int sign, int32_t *terms, size_t apart)
+{
+    if (line.splits == 2 || a->split[line.splits] == 1) {
+        const int32_t place = folded_place(a->log, line.odd, k), within = abs(place) - 1;
+        const bool none = line.odd && (k == 0 || k == line.intervals);
+        *terms = none ? 0 : sign * (place > 0 ? 1 : -1) * (1 + line.number * ((1 << a->log) + 1) + within);
+        return;
+    }
+    const int m = a->split[line.splits], shorter = line.intervals / m, rest = k % m;
+    const bool falls = 2 * rest > m, reflected = k % (2 * shorter) > shorter;
+    const int c = falls ? m - rest : rest, within = reflected ? 2 * shorter - k % (2 * shorter) : k % (2 * shorter);
+    const size_t half = line.splits == 0 && a->split[1] > 1 ? 2 : 1;
+    part_line next = { line.splits + 1, line.number * m + c, shorter, line.odd };
+    find_terms(a, next, within, reflected && next.odd ? -sign : sign, terms, apart);
+    if (c == 0)
+        return;
+    /* exp(-i x) = cos x - i sin x: once more -i where the transform is not purely imaginary already. */
+    next.number += m / 2;
+    next.odd = !line.odd;
+    const bool minus = falls ^ (reflected && next.odd) ^ !line.odd;
+    find_terms(a, next, within, minus ? -sign : sign, terms + half * apart, apart);
+}
+
+/* The place of the coefficient at wave number k, in the form of `pick`. */
+static void find_places(const bn_spectral_axis *a, int k, int32_t *terms)
+{
+    if (a->chirps)
+        *terms = 1 + k;
+    else
+        find_terms(a, (part_line){ 0, 0, a->intervals, a->odd }, k, 1, terms, (size_t)a->count);
+}
+
+static void fill_sums(bn_spectral_axis *a)
+{
+    double *to = a->sums;
+    for (int s = 0; s < 2; s++) {
+        const int m = a->split[s];
+        for (int n = 1; n <= m / 2; n++, to += bn_spectral_sums_row(m))
+            for (int c = 0; c < m; c++) {
+                const int turn = n * (c > m / 2 ? c - m / 2 : c) % m, near = 2 * turn > m ? m - turn : turn;
+                const double angle = 2 * pi * near / m;
+                to[bn_spectral_sum_at(m, c)] = c <= m / 2 ? cos(angle) : 2 * turn > m ? -sin(angle) : sin(angle);
+            }
+    }
 }
 
 /* exp(-i pi t / n), the same bits for angles that add up to a right one. */
@@ -265,7 +371,7 @@ static bool fill_chirps(bn_spectral_axis *a)
     for (int k = 0; k <= size; k++) {
         const double *from = conjugates + (ptrdiff_t)2 * reversed(k, a->log + 1),
                      weight = a->odd || (k > 0 && k < size) ? 1 : 0.5;
-        double *to = a->spectrum + (ptrdiff_t)2 * (abs(folded_place(a, k)) - 1);
+        double *to = a->spectrum + (ptrdiff_t)2 * (abs(folded_place(a->log, a->odd, k)) - 1);
         to[0] = weight * from[0];
         to[1] = weight * from[1];
     }
@@ -284,27 +390,30 @@ static bool fill_chirps(bn_spectral_axis *a)
 static bool fill_axis(bn_spectral_axis *a, double k, double mass)
 {
     const int size = 1 << a->log, length = a->length;
-    a->pick = calloc((size_t)a->count, sizeof *a->pick);
-    a->pick_back = calloc((size_t)a->count, sizeof *a->pick_back);
+    a->pick = calloc((size_t)(a->terms * a->count), sizeof *a->pick);
+    a->pick_back = calloc((size_t)(a->terms * a->count), sizeof *a->pick_back);
     a->twiddle = calloc(bn_spectral_twiddles(a), sizeof *a->twiddle);
     a->factors = calloc(bn_spectral_factors(a), sizeof *a->factors);
+    a->sums = calloc(bn_spectral_sums(a) + 1, sizeof *a->sums);
     a->chirp = calloc(bn_spectral_chirps(a), sizeof *a->chirp);
     a->spectrum = calloc(bn_spectral_spectrum(a), sizeof *a->spectrum);
     a->eigenvalue = calloc((size_t)a->count, sizeof *a->eigenvalue);
-    if (!a->pick || !a->pick_back || !a->twiddle || !a->factors || !a->chirp || !a->spectrum || !a->eigenvalue)
+    if (!a->pick || !a->pick_back || !a->twiddle || !a->factors || !a->sums || !a->chirp || !a->spectrum ||
+        !a->eigenvalue)
         return false;
     for (int q = 0; q < a->count; q++) {
         const int number = wave(a, q);
         const double s = sin(pi * number / length);
         /* The point of a value; of a line whose low end is mirrored they count down from the other one. */
         const int point = a->mirrored == BN_SPECTRAL_MIRRORED_LOW ? a->count - q : a->odd ? q + 1 : q;
-        a->pick[q] = a->chirps ? 1 + number : folded_place(a, number);
-        a->pick_back[q] = a->chirps ? 1 + point : folded_place(a, point);
+        find_places(a, number, a->pick + q);
+        find_places(a, point, a->pick_back + q);
         a->eigenvalue[q] = mass + 4 * k * s * s;
     }
     for (int t = 0; t <= size; t++)
         root(t, size, a->twiddle + (ptrdiff_t)2 * t);
     fill_factors(a);
+    fill_sums(a);
     return !a->chirps || fill_chirps(a);
 }
 
@@ -394,19 +503,11 @@ static bool fill_dense(bn_spectral_axis *a, const double *widths, double k, doub
     return good;
 }
 
-bool bn_spectral_plan_create(const bn_stencil *s, bn_spectral_plan *out)
+bool bn_spectral_plan_create(const bn_stencil *s, size_t real_bytes, bn_spectral_plan *out)
 {
-    bool free_end[4], good = true;
-    *out = (bn_spectral_plan){ 0 };
-    find_ends(s, free_end);
-    for (int d = 0; d < 2; d++) {
-        bn_spectral_axis *a = &out->axis[d];
-        a->intervals = (int)(d ? s->ny : s->nx) - 1;
-        a->low_free = free_end[2 * d];
-        a->high_free = free_end[2 * d + 1];
-        a->dense = s->widths;
-        set_lengths(a);
-    }
+    bool good = true;
+    for (int d = 0; d < 2; d++)
+        out->axis[d] = axis_of(s, d, real_bytes);
     for (int d = 0; d < 2 && good && s->widths; d++) {
         bn_spectral_axis *a = &out->axis[d];
         good = fill_dense(a, s->widths + (d ? s->nx - 1 : 0), d ? s->ky : s->kx, d ? 0 : s->mass);
@@ -427,9 +528,9 @@ bool bn_spectral_plan_create(const bn_stencil *s, bn_spectral_plan *out)
     return good;
 }
 
-bool bn_spectral_plan_second(const bn_stencil *s, bn_spectral_plan *out)
+bool bn_spectral_plan_second(const bn_stencil *s, size_t real_bytes, bn_spectral_plan *out)
 {
-    if (!bn_spectral_plan_create(s, out))
+    if (!bn_spectral_plan_create(s, real_bytes, out))
         return false;
     for (int d = 0; d < 2 && !s->widths; d++)
         for (int q = 0; q < out->axis[d].count; q++)
@@ -445,6 +546,7 @@ void bn_spectral_plan_destroy(bn_spectral_plan *plan)
         free(a->pick_back);
         free(a->twiddle);
         free(a->factors);
+        free(a->sums);
         free(a->chirp);
         free(a->spectrum);
         free(a->eigenvalue);

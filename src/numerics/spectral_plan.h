@@ -16,24 +16,31 @@ typedef enum bn_spectral_mirrored {
 /* One dimension. Unknowns are `count` nodes from node `first` on. A line has so many `intervals`, and a period of
  * `length`, twice as many, about whose ends it is odd (the value is given) or even. With ends that are not alike it is
  * taken together with its image in the mirrored end: an odd line of twice the intervals. Lines are folded, over 2^log
- * intervals: their own, or, if those are no power of two, of a convolution (`chirps`).
- *   twiddle     bn_spectral_twiddles() numbers: exp(-i pi t / 2^log), t <= 2^log
- *   factors     bn_spectral_factors() numbers: the same for kernels/transform.cl, exp(-2 pi i t / 2^n), t < 2^n / 2,
- *               from pair 2^n / 2 on, for every length 2^n
- *   chirp       bn_spectral_chirps() numbers, pairs (re, im): [intervals + 1] of the values, and as many of the results
- *   spectrum    bn_spectral_spectrum() numbers, pairs in the order of the transform's points
- *   pick, pick_back [count]             1 + the place of each value in the result of the transform, forward and back,
- *                                       negative where its sign is to be changed
- *   eigenvalue [count]                  times the lengths of both periods
+ * intervals: their own; those of the shorter lines into which a line of m 2^log is split, m odd; or those of a
+ * convolution (`chirps`).
+ *
+ * A line is split by the prime factor algorithm (Good 1958, Thomas 1963) into split[0] lines, and each of them into
+ * split[1] (1: not); the two have no divisor in common. With h = (m - 1) / 2 the m lines that come of one of I
+ * intervals are, at j = 0 ... I / m, of the values f at points i = m j + 2 (I / m) n of a period,
+ *   number c = 0 ... h    f + sum over n = 1 ... h of cos(2 pi c n / m) (f at n + f at -n), whose ends are as before;
+ *   number h + c          the sum over n = 1 ... h of sin(2 pi c n / m) (f at n - f at -n), with ends of the other
+ * kind. twiddle     bn_spectral_twiddles() numbers: exp(-i pi t / 2^log), t <= 2^log factors     bn_spectral_factors()
+ * numbers: the same for kernels/transform.cl, exp(-2 pi i t / 2^n), t < 2^n / 2, from pair 2^n / 2 on, for every length
+ * 2^n chirp       bn_spectral_chirps() numbers, pairs (re, im): [intervals + 1] of the values, and as many of the
+ * results spectrum    bn_spectral_spectrum() numbers, pairs in the order of the transform's points sums
+ * bn_spectral_sums() numbers: for each split the cosines and sines above, a row for each n pick, pick_back
+ * [terms][count]      1 + the place of each value in the result of the transform, forward and back, negative where its
+ * sign is to be changed; of lines that are split a value is the sum of `terms`, of which 0 stands for none, and point p
+ * of shorter line l is at place l (2^log + 1) + p eigenvalue [count]                  times the lengths of both periods
  * On a stretched grid `dense` tables of kernels/spectral_dense.cl stand in place of all these: with a column for each
  * of the `nodes`, intervals + 1, forward and back a row for each unknown, and eigenvalues. */
 typedef struct bn_spectral_axis {
-    int intervals, count, first, length, log;
+    int intervals, count, first, length, log, split[2], terms;
     bool low_free, high_free; /* mirrored ends, whose node is an unknown */
     bn_spectral_mirrored mirrored;
     bool odd, chirps;
     int32_t *pick, *pick_back;
-    double *twiddle, *factors, *chirp, *spectrum, *eigenvalue;
+    double *twiddle, *factors, *sums, *chirp, *spectrum, *eigenvalue;
     bool dense;
     double *forward, *back;
 } bn_spectral_axis;
@@ -45,6 +52,28 @@ typedef struct bn_spectral_plan {
 static inline size_t bn_spectral_twiddles(const bn_spectral_axis *a) { return 2 * (((size_t)1 << a->log) + 1); }
 
 static inline size_t bn_spectral_factors(const bn_spectral_axis *a) { return (size_t)4 << a->log; }
+
+/* Into how many lines a line is split in all. */
+static inline int bn_spectral_lines(const bn_spectral_axis *a) { return a->split[0] * a->split[1]; }
+
+/* Of a line split into m: a row of the table of sums, in which cosines and sines are each filled up to a multiple of
+ * four; and where in it the one for line number c is. */
+static inline int bn_spectral_sums_row(int m) { return 4 * (m / 2 / 4 + 1 + (m / 2 + 3) / 4); }
+static inline int bn_spectral_sum_at(int m, int c) { return c > m / 2 ? c - m / 2 - 1 + 4 * (m / 2 / 4 + 1) : c; }
+
+static inline size_t bn_spectral_sums(const bn_spectral_axis *a)
+{
+    size_t count = 0;
+    for (int s = 0; s < 2; s++)
+        count += (size_t)(a->split[s] / 2) * (size_t)bn_spectral_sums_row(a->split[s]);
+    return count;
+}
+
+/* Points of all the lines that come of a split: of the last one, and more than of the line itself or of the first. */
+static inline size_t bn_spectral_split_points(const bn_spectral_axis *a)
+{
+    return (size_t)(a->intervals + bn_spectral_lines(a));
+}
 
 static inline size_t bn_spectral_chirps(const bn_spectral_axis *a) { return 4 * (size_t)(a->intervals + 1); }
 
@@ -78,20 +107,21 @@ static inline size_t bn_spectral_eigenvalues(const bn_spectral_axis *a)
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
 /* Whether the lines along both dimensions have 2^log intervals and both ends alike, given where `odd`. */
-bool bn_spectral_folds(const bn_stencil *, int log[2], bool odd[2]);
-/* What the transforms along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. */
-const char *bn_spectral_kind(const bn_stencil *, int dim);
+bool bn_spectral_folds(const bn_stencil *, size_t real_bytes, int log[2], bool odd[2]);
+/* What the transforms along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. Ends count
+ * where lines are whole or split once. */
+const char *bn_spectral_kind(const bn_stencil *, size_t real_bytes, int dim);
 
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */
 enum { BN_SPECTRAL_LOCAL_BYTES = 32768 };
 /* Eigenvectors of longer lines take minutes to find. */
 enum { BN_SPECTRAL_DENSE_NODES = 1025 };
 
-/* False: no memory. */
-bool bn_spectral_plan_create(const bn_stencil *, bn_spectral_plan *out);
+/* For numbers of so many bytes. False: no memory. */
+bool bn_spectral_plan_create(const bn_stencil *, size_t real_bytes, bn_spectral_plan *out);
 /* Of the second of two systems: its eigenvalues are not times the lengths of the periods, since the first solution's
  * coefficients are divided, not its transform. */
-bool bn_spectral_plan_second(const bn_stencil *, bn_spectral_plan *out);
+bool bn_spectral_plan_second(const bn_stencil *, size_t real_bytes, bn_spectral_plan *out);
 void bn_spectral_plan_destroy(bn_spectral_plan *);
 
 #endif

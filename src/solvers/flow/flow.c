@@ -296,6 +296,8 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
     return bn_plan_define_int(p, "BODIES", s->border.bodies);
 }
 
+size_t flow_real_bytes(const flow *s) { return s->config.roundoff < 1e-10 ? 8 : 4; }
+
 /* Methods and transforms of the systems, which have kernels of their own. */
 static bn_status plan_needs(const flow *s, bn_plan *p)
 {
@@ -307,7 +309,7 @@ static bn_status plan_needs(const flow *s, bn_plan *p)
         if (!s->systems.bits[i] || (s->newton.on && i == FLOW_OMEGA))
             continue;
         for (int dim = 0; dim < 2 && d->method == BN_LINEAR_SPECTRAL; dim++)
-            BN_TRY(bn_plan_needs(p, bn_spectral_kind(&d->stencil, dim)));
+            BN_TRY(bn_plan_needs(p, bn_spectral_kind(&d->stencil, flow_real_bytes(s), dim)));
         if (d->method != BN_LINEAR_SPECTRAL)
             BN_TRY(bn_plan_needs(p, methods[d->method]));
         else if (d->stencil.rectangle)
@@ -534,7 +536,7 @@ static bn_status plan_spacings(const bn_case *c, flow *s, bn_plan *p)
 /* Influence functions of obstacles, as if each went through the whole grid. */
 static bn_status plan_influence(const flow *s, bn_plan *p)
 {
-    const uint64_t points = (uint64_t)s->config.nx * s->config.ny, real = s->config.roundoff < 1e-10 ? 8 : 4;
+    const uint64_t points = (uint64_t)s->config.nx * s->config.ny, real = flow_real_bytes(s);
     for (int i = 0; i < FLOW_SYSTEMS; i++) {
         const bn_linear_desc *d = &s->systems.desc[i];
         if (s->systems.bits[i] && d->method == BN_LINEAR_SPECTRAL && d->stencil.rectangle)

@@ -258,6 +258,8 @@ BN_CHECKED bn_status flow_measure(bn_sim *, void *state, bn_results *);
 BN_CHECKED bn_status flow_plan_results(const flow *, bn_plan *);
 
 double flow_diffusion_number(const flow *); /* nu dt / h^2 where it is largest */
+/* Bytes of a number in the precision of the case. */
+size_t flow_real_bytes(const flow *s);
 
 /* flow_step.c: what both engines do around a step. The first and then every so many-th step looks for the steady state,
  * whatever else it reports; direct solutions are checked in the same steps. */

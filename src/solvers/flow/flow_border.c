@@ -190,7 +190,7 @@ static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_syst
 {
     const flow_method choice = (flow_method)bn_case_choice(c, key);
     const char *why = NULL;
-    const bool suits = bn_spectral_suits(&s->systems.desc[system].stencil, s->config.roundoff < 1e-10 ? 8 : 4, &why);
+    const bool suits = bn_spectral_suits(&s->systems.desc[system].stencil, flow_real_bytes(s), &why);
     if (choice == FLOW_AUTO) {
         /* Little diffusion in a step: a few iterations are cheaper than transforms of long lines. */
         if (system != FLOW_PSI && !s->newton.on && (double)s->config.nx * s->config.ny > FLOW_SMALL_GRID &&

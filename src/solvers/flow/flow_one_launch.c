@@ -18,10 +18,11 @@ static bool suits(const flow *s, const bn_device_info *device, int log[2], bool 
     if (s->systems.launches == FLOW_LAUNCHES_AUTO &&
         (!device || !device->side_by_side || (double)s->config.nx * s->config.ny > ONE_LAUNCH_NODES))
         return false;
-    if (!bn_spectral_folds(&s->systems.desc[FLOW_OMEGA].stencil, log, odd))
+    if (!bn_spectral_folds(&s->systems.desc[FLOW_OMEGA].stencil, flow_real_bytes(s), log, odd))
         return false;
-    return s->config.a == 0 || (s->systems.desc[FLOW_HEAT].method == BN_LINEAR_SPECTRAL &&
-                                bn_spectral_folds(&s->systems.desc[FLOW_HEAT].stencil, heat_log, odd));
+    return s->config.a == 0 ||
+           (s->systems.desc[FLOW_HEAT].method == BN_LINEAR_SPECTRAL &&
+            bn_spectral_folds(&s->systems.desc[FLOW_HEAT].stencil, flow_real_bytes(s), heat_log, odd));
 }
 
 bn_status flow_plan_one_launch(const flow *s, bn_plan *p)
@@ -45,11 +46,12 @@ bn_status flow_plan_one_launch(const flow *s, bn_plan *p)
 
 static bn_status create_tables(bn_domain *d, const flow *s, bn_device_array **table)
 {
+    const size_t bytes = flow_real_bytes(s);
     bn_spectral_plan omega = { 0 }, psi = { 0 }, heat = { 0 };
     bn_status st = BN_OK;
-    if (!bn_spectral_plan_create(&s->systems.desc[FLOW_OMEGA].stencil, &omega) ||
-        !bn_spectral_plan_second(&s->systems.desc[FLOW_PSI].stencil, &psi) ||
-        (s->config.a > 0 && !bn_spectral_plan_create(&s->systems.desc[FLOW_HEAT].stencil, &heat))) {
+    if (!bn_spectral_plan_create(&s->systems.desc[FLOW_OMEGA].stencil, bytes, &omega) ||
+        !bn_spectral_plan_second(&s->systems.desc[FLOW_PSI].stencil, bytes, &psi) ||
+        (s->config.a > 0 && !bn_spectral_plan_create(&s->systems.desc[FLOW_HEAT].stencil, bytes, &heat))) {
         st = bn_fail(bn_domain_context(d), BN_MEMORY, "no memory for the tables of a step");
         goto out;
     }

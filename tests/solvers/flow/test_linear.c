@@ -188,7 +188,8 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
 /* Rows of those that are cut into three boxes are three times a number of blocks: PoCL compiles for each shape. */
 static const matrix matrices[] = {
     { 33, 33, 0, 1024, 1024, { false }, NOTHING },
-    { 39, 24, 0, 1444, 529, { false }, NOTHING }, /* a column without a partner, convolved */
+    { 39, 24, 0, 1444, 529, { false }, NOTHING }, /* a column without a partner; split lines, one of them of an odd
+                                                     number of intervals */
     { 17, 129, 0, 16, 400, { true }, NOTHING },
     { 300, 37, 1, 3, 0.7, { true, true, false, false }, NOTHING },
     { 5, 5, 0, 16, 16, { false }, NOTHING },
@@ -197,7 +198,10 @@ static const matrix matrices[] = {
     { 34, 33, 0, 1, 1, { true, false, false, true }, NOTHING },
     { 65, 48, 0, 1, 1, { false, true }, ISLAND },
     { 50, 48, 0, 1, 2, { false }, BUMP },
-    { 42, 31, 1, 3, 2, { true, true, true, true }, NOTHING }, /* convolved between mirrored ends */
+    { 42, 31, 1, 3, 2, { true, true, true, true }, NOTHING },    /* split between mirrored ends */
+    { 43, 36, 0, 1764, 1225, { false, true }, NOTHING },         /* split twice */
+    { 132, 9, 1, 3, 2, { true, true, true, true }, NOTHING },    /* convolved between mirrored ends */
+    { 9, 150, 0, 1, 3, { false, false, true, false }, NOTHING }, /* convolved between unlike ones */
 };
 enum { MATRICES = sizeof matrices / sizeof *matrices };
 
@@ -302,7 +306,7 @@ TEST(the_direct_solver_knows_what_it_can_not_do)
     const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits, NULL, NULL };
     ck_assert(!bn_spectral_suits(&s, 4, &why) && strstr(why, "local memory"));
     free(bits);
-    /* The longest lines of each kind, a convolution but for the last two; and ones that are too long: by a point where
+    /* The longest lines of each kind, split, convolved or whole; and ones that are too long: by a point where
      * both ends are mirrored. Unlike ends take twice the intervals. */
     const struct {
         matrix m;
