@@ -257,10 +257,10 @@ ALWAYS_INLINED void transform(local const reals *y, axis a, int back, tables t, 
         convolve(z, a.log, t.twiddle, t.spectrum, a.odd);
 }
 
-/* What stands at a place of `pick`; 0: nothing. */
+/* What stands at a place of `pick`. */
 ALWAYS_INLINED reals term(local const reals *z, int place)
 {
-    const reals v = place == 0 ? (reals)(0) : z[(int)abs(place) - 1];
+    const reals v = z[(int)abs(place) - 1];
     return place < 0 ? -v : v;
 }
 
@@ -269,7 +269,8 @@ ALWAYS_INLINED reals result(local const reals *z, int q, axis a, tables t)
 {
     reals sum = term(z, t.pick[q]);
     for (int n = 1; n < (a.split > 1 ? 2 : 1) * (a.then_split > 1 ? 2 : 1); n++)
-        sum = sum + term(z, t.pick[n * a.count + q]);
+        if (t.pick[n * a.count + q] != 0)
+            sum = sum + term(z, t.pick[n * a.count + q]);
     const reals v = a.chirps ? times(sum, t.chirp[a.length / 2 + t.pick[q]]) : sum;
     return a.odd && a.chirps ? (reals)(-v.hi, v.lo) : v;
 }

@@ -649,14 +649,19 @@ ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables
         convolve(z, a.room, a.pairs, a.log, first, a.odd, t.twiddle, t.spectrum);
 }
 
-/* What stands at a place of `pick`, of both lines; 0: nothing. */
+/* What stands at a place of `pick`, of both lines. */
 ALWAYS_INLINED real2 term(local const real2 *z, int place, axis a)
 {
     const int at = (int)abs(place) - 1, points = (1 << a.log) + 1;
-    if (!SOME_AXIS(SPLITS) || a.split == 1)
-        return place > 0 ? z[PLACE(at, a.log)] : -z[PLACE(at, a.log)];
-    const real2 v = place == 0 ? (real2)(0) : z[at / points * points + PLACE(at % points, a.log)];
+    const int line = SOME_AXIS(SPLITS) && a.split > 1 ? at / points : 0;
+    const real2 v = z[line * points + PLACE(at - line * points, a.log)];
     return place < 0 ? -v : v;
+}
+
+/* v and the next term, if there is one. */
+ALWAYS_INLINED real2 with_term(real2 v, local const real2 *z, int place, axis a)
+{
+    return place == 0 ? v : v + term(z, place, a);
 }
 
 /* Result number q, whose first term is at `place`: the transform is S_b - i S_a for odd lines that are convolved, else
@@ -665,9 +670,11 @@ ALWAYS_INLINED real2 result(local const real2 *z, int place, int q, axis a, tabl
 {
     real2 v = term(z, place, a);
     if (SOME_AXIS(SPLITS) && a.split > 1)
-        v = v + term(z, t.pick[a.count + q], a);
-    if (SOME_AXIS(SPLITS_TWICE) && a.then_split > 1)
-        v = v + term(z, t.pick[2 * a.count + q], a) + term(z, t.pick[3 * a.count + q], a);
+        v = with_term(v, z, t.pick[a.count + q], a);
+    if (SOME_AXIS(SPLITS_TWICE) && a.then_split > 1) {
+        v = with_term(v, z, t.pick[2 * a.count + q], a);
+        v = with_term(v, z, t.pick[3 * a.count + q], a);
+    }
     if (a.chirps)
         v = times(v, t.chirp[a.length / 2 + place]);
     return a.chirps && a.odd ? (real2)(-v.y, v.x) : v;

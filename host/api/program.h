@@ -51,6 +51,8 @@ bool bn_compiles_aside(const bn_device *);
 
 /* Whether kernels are built for a CPU there (IS_CPU of kernels/lib/index.h). */
 bool bn_runs_cpu_kernels(const bn_device *);
+/* Whether it is one of these, and its compiler takes kernels that are written in vectors of 512 bits. */
+bool bn_takes_wide_vectors(const bn_device *);
 
 /* Lends a kernel that lives with the program; `desc` must outlive it. */
 BN_CHECKED bn_status bn_kernel_find(bn_program *, const bn_kernel_desc *desc, bn_kernel **lent);

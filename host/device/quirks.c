@@ -30,6 +30,7 @@ static void registers(bn_quirks *q) { q->register_option = true; }
 static void sub_groups_of_16(bn_quirks *q) { q->sub_group = 16; }
 static void groups_meet(bn_quirks *q) { q->side_by_side = true; }
 static void loops_of_65535(bn_quirks *q) { q->loop_limit = 65535; }
+static void no_wide_vectors(bn_quirks *q) { q->minutes_over_vectors = true; }
 static void local_twice(bn_quirks *q) { q->local_counted_twice = true; }
 
 static void loops_in_order(bn_quirks *q) { q->option = "-DLOOPS_LOSE_ORDER"; }
@@ -105,6 +106,10 @@ static const bn_quirk rows[] = {
     { "rusticl", NULL, is_llvmpipe, loops_of_65535,
       "all loops of a work-item end, without an error, after so many iterations together",
       "Mesa 22.3, lp_bld_limits.h: LP_MAX_TGSI_LOOP_ITERATIONS; seen there, not in 25.0", "2026-11" },
+    { "rusticl", NULL, is_llvmpipe, no_wide_vectors,
+      "its compiler takes 3 to 15 minutes over the transforms of flow in vectors of 16 numbers, 15 s over those for "
+      "GPUs",
+      "measured: flow/selftest-split, Mesa 22.3", "2026-11" },
     { "rusticl", NULL, is_of_2022, local_twice, "it counts the local memory of a kernel twice, and takes it once",
       "seen in Mesa 22.3, not in 25.0: 8192 bytes for local float x[1024]", "2026-11" },
     { "rusticl", NULL, is_llvmpipe, no_calls,

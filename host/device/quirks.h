@@ -15,6 +15,7 @@ typedef struct bn_quirks {
     bool local_counted_twice;     /* what it says that a kernel takes of local memory is twice what it takes */
     bool runs_alone;              /* a kernel must not run twice at a time: not on two devices, nor in two queues */
     bool runs_gpu_kernels;        /* a CPU by its own word that is given what GPUs are given */
+    bool minutes_over_vectors;    /* its compiler takes minutes over kernels that are written in wide vectors */
     int sub_group;                /* work-items that run together, asked of every kernel; 0: the compiler chooses */
     const char *option;           /* of every build; words are known to kernels/lib; NULL: none */
     const char *variable, *value; /* of the environment, for its compiler, unless it is set; NULL: none */

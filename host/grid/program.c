@@ -11,6 +11,8 @@
 
 bool bn_runs_cpu_kernels(const bn_device *d) { return d->info.cpu && !d->quirks.runs_gpu_kernels; }
 
+bool bn_takes_wide_vectors(const bn_device *d) { return bn_runs_cpu_kernels(d) && !d->quirks.minutes_over_vectors; }
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const bn_define *)a)->name, ((const bn_define *)b)->name);

@@ -602,10 +602,9 @@ static void transform_split(const bn_spectral_axis *a, const axis *t, pair *v)
                          a->odd ^ changes(line / then, m) ^ changes(line % then, then));
 }
 
-/* What comes of the term at `place`: 0 where there is none. */
 static pair term(const pair *v, int32_t place)
 {
-    const pair at = place ? v[abs(place) - 1] : (pair){ 0, 0 };
+    const pair at = v[abs(place) - 1];
     return place < 0 ? (pair){ -at.x, -at.y } : at;
 }
 
@@ -637,7 +636,7 @@ static void transform_lines(bn_linear_reference *l, int d, bool back, real *firs
         unfold_all(v, a->log, t->twiddle, a->odd);
     for (int q = 0; q < a->count; q++) {
         pair value = term(v, pick[q]);
-        for (int n = 1; n < a->terms; n++) {
+        for (int n = 1; n < a->terms && pick[n * a->count + q] != 0; n++) {
             const pair next = term(v, pick[n * a->count + q]);
             value = (pair){ value.x + next.x, value.y + next.y };
         }

@@ -84,12 +84,13 @@ static int registers(const bn_spectral_axis *x, const bn_spectral_axis *y, size_
     return real_bytes == 8 ? REGISTERS_IN_DOUBLE : three ? REGISTERS_OF_THREE_LEVELS : REGISTERS;
 }
 
-/* Whether the device is a CPU with local memory for points and values of a vector of lines (kernels/spectral_lines.cl).
+/* Whether the device takes vectors, and has local memory for points and values of a vector of lines
+ * (kernels/spectral_lines.cl).
  */
 static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
 {
     const uint64_t room = bn_device_describe(device)->local_bytes / VECTOR;
-    bool fits = bn_runs_cpu_kernels(device);
+    bool fits = bn_takes_wide_vectors(device);
     for (int d = 0; d < 2; d++) {
         const bn_spectral_axis *a = &p->axis[d];
         const size_t points = bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : ((size_t)1 << a->log) + 2;

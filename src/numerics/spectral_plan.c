@@ -255,10 +255,10 @@ typedef struct part_line {
     bool odd;
 } part_line;
 
-/* Adds what the coefficient at wave number k, 0 ... intervals, of a line is the sum of to every `apart`-th of `terms`.
- * The transform over a period is split, too: the remainder of k by m says which lines have it, and that by their own
- * period at which wave number. */
-static void find_terms(const bn_spectral_axis *a, part_line line, int k, int sign, int32_t *terms, size_t apart)
+/* What the coefficient at wave number k, 0 ... intervals, of a line is the sum of, 0 for nothing. The transform over a
+ * period is split, too: the remainder of k by m says which lines have it, and that by their own period at which wave
+ * number. */
+static void find_terms(const bn_spectral_axis *a, part_line line, int k, int sign, int32_t *terms)
 {
     if (line.splits == 2 || a->split[line.splits] == 1) {
         const int32_t place = folded_place(a->log, line.odd, k), within = abs(place) - 1;
@@ -269,25 +269,30 @@ static void find_terms(const bn_spectral_axis *a, part_line line, int k, int sig
     const int m = a->split[line.splits], shorter = line.intervals / m, rest = k % m;
     const bool falls = 2 * rest > m, reflected = k % (2 * shorter) > shorter;
     const int c = falls ? m - rest : rest, within = reflected ? 2 * shorter - k % (2 * shorter) : k % (2 * shorter);
-    const size_t half = line.splits == 0 && a->split[1] > 1 ? 2 : 1;
+    const int half = line.splits == 0 ? 2 : 1;
     part_line next = { line.splits + 1, line.number * m + c, shorter, line.odd };
-    find_terms(a, next, within, reflected && next.odd ? -sign : sign, terms, apart);
+    find_terms(a, next, within, reflected && next.odd ? -sign : sign, terms);
     if (c == 0)
         return;
     /* exp(-i x) = cos x - i sin x: once more -i where the transform is not purely imaginary already. */
     next.number += m / 2;
     next.odd = !line.odd;
     const bool minus = falls ^ (reflected && next.odd) ^ !line.odd;
-    find_terms(a, next, within, minus ? -sign : sign, terms + half * apart, apart);
+    find_terms(a, next, within, minus ? -sign : sign, terms + half);
 }
 
 /* The place of the coefficient at wave number k, in the form of `pick`. */
-static void find_places(const bn_spectral_axis *a, int k, int32_t *terms)
+static void find_places(const bn_spectral_axis *a, int k, int32_t *places)
 {
+    int32_t terms[4] = { 0 };
+    int count = 0;
     if (a->chirps)
-        *terms = 1 + k;
+        terms[0] = 1 + k;
     else
-        find_terms(a, (part_line){ 0, 0, a->intervals, a->odd }, k, 1, terms, (size_t)a->count);
+        find_terms(a, (part_line){ 0, 0, a->intervals, a->odd }, k, 1, terms);
+    for (int n = 0; n < 4; n++)
+        if (terms[n] != 0)
+            places[count++ * a->count] = terms[n];
 }
 
 static void fill_sums(bn_spectral_axis *a)

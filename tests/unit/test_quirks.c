@@ -67,6 +67,7 @@ TEST(kernels_are_told_what_compilers_of_cpus_do)
     mesa.name = "llvmpipe (LLVM 19.1.7, 256 bits)";
     intel.cpu = true;
     ck_assert_str_eq(bn_quirks_find(&mesa, 0).option, "-DCALLS_LOSE_ARGUMENTS");
+    ck_assert(bn_quirks_find(&mesa, 0).minutes_over_vectors);
     ck_assert_str_eq(bn_quirks_find(&intel, 4).option, "-DLOOPS_LOSE_ORDER");
     ck_assert_str_eq(bn_quirks_find(&oclgrind, 0).option, "-fno-inline");
     const bn_device_info pocl = device("Portable Computing Language", "OpenCL 3.0 PoCL HSTR", "");
