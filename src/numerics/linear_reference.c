@@ -602,6 +602,7 @@ static void transform_split(const bn_spectral_axis *a, const axis *t, pair *v)
                          a->odd ^ changes(line / then, m) ^ changes(line % then, then));
 }
 
+/* What stands at a place of `pick`. */
 static pair term(const pair *v, int32_t place)
 {
     const pair at = v[abs(place) - 1];
