@@ -326,24 +326,21 @@ ALWAYS_INLINED void fold_pass(local real2 *z, int k, int log, int top, int level
     put_folded(z, a, b, k, log, top, levels, odd);
 }
 
-/* Which lines are odd: all alike, or of those that a pair is split into, the ones that come of the sums of sines, where
- * the pair is not. */
-typedef struct kinds {
-    int odd, split, then_split;
-} kinds;
+/* Of the lines that come of one, those behind number m / 2 are odd where it is not. */
 #define CHANGES(number, m) ((number) > (m) / 2)
-ALWAYS_INLINED int is_odd(kinds k, int line)
+/* Whether a line is odd: all are alike, but for those that a pair is split into. */
+ALWAYS_INLINED int is_odd(axis a, int line)
 {
     if (!SOME_AXIS(SPLITS))
-        return k.odd;
-    const int number = line % (k.split * k.then_split);
-    return k.odd ^ CHANGES(number / k.then_split, k.split) ^ CHANGES(number % k.then_split, k.then_split);
+        return a.odd;
+    const int number = line % (a.split * a.then_split);
+    return a.odd ^ CHANGES(number / a.then_split, a.split) ^ CHANGES(number % a.then_split, a.then_split);
 }
 
 /* The others, two levels at a time. */
-ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int lines, int log, int first_top, kinds k,
-                                global const real2 *twiddle)
+ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int lines, int first_top, axis a, global const real2 *twiddle)
 {
+    const int log = a.log;
     ROLLED
     for (int top = first_top; top > 0; top -= 2) {
         const int part = 1 << (top - 2);
@@ -354,7 +351,7 @@ ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int lines, int log, in
             if (task >= part)
                 pass_4(own, task, top, twiddle, 0);
             else if (2 * task <= part)
-                fold_pass(own, task, log, top, 2, is_odd(k, line), twiddle);
+                fold_pass(own, task, log, top, 2, is_odd(a, line), twiddle);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -575,7 +572,7 @@ ALWAYS_INLINED void sum_ends(local const real2 *work, int lines, int m, int odd,
 }
 
 /* A pair of lines, as far as its shorter lines are folded for the first time. */
-ALWAYS_INLINED void fold_split(global const real *values, lines l, axis a, kinds k, tables t, local real2 *z)
+ALWAYS_INLINED void fold_split(global const real *values, lines l, axis a, tables t, local real2 *z)
 {
     const int room = (1 << a.log) + 1, first = FIRST_LEVELS(a.log, 2), all = a.split * a.then_split;
     local real2 *work = z + all * room;
@@ -621,9 +618,9 @@ ALWAYS_INLINED void fold_split(global const real *values, lines l, axis a, kinds
     {
         const int line = task / tasks;
         if (SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
-            fold_pass(z + line * room, task % tasks, a.log, a.log, 1, is_odd(k, line), t.twiddle);
+            fold_pass(z + line * room, task % tasks, a.log, a.log, 1, is_odd(a, line), t.twiddle);
         else
-            fold_pass(z + line * room, task % tasks, a.log, a.log, 2, is_odd(k, line), t.twiddle);
+            fold_pass(z + line * room, task % tasks, a.log, a.log, 2, is_odd(a, line), t.twiddle);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -631,9 +628,8 @@ ALWAYS_INLINED void fold_split(global const real *values, lines l, axis a, kinds
 ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, local real2 *z)
 {
     const int first = FIRST_LEVELS(a.log, a.levels), split = SOME_AXIS(SPLITS) && a.split > 1;
-    const kinds k = { a.odd, a.split, a.then_split };
     if (split)
-        fold_split(values, l, a, k, t, z);
+        fold_split(values, l, a, t, z);
     else if (SOME_AXIS(IS_WHOLE) && SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
         fold_lines(values, l, a.pairs, a.log, 1, a.odd, a.chirps, t.twiddle, t.chirp, z, a.room);
     else if (SOME_AXIS(IS_WHOLE) && SOME_AXIS(BEGINS_WITH_TWO) && first == 2)
@@ -641,8 +637,8 @@ ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables
     else if (SOME_AXIS(IS_WHOLE) && SOME_AXIS(BEGINS_WITH_THREE))
         fold_lines(values, l, a.pairs, a.log, 3, a.odd, a.chirps, t.twiddle, t.chirp, z, a.room);
     if (SOME_AXIS(TAKES_TWO) && a.levels == 2)
-        fold_rest_4(z, split ? (1 << a.log) + 1 : a.room, split ? a.split * a.then_split : a.pairs, a.log,
-                    a.log - first, k, t.twiddle);
+        fold_rest_4(z, split ? (1 << a.log) + 1 : a.room, split ? a.split * a.then_split : a.pairs, a.log - first, a,
+                    t.twiddle);
     else if (SOME_AXIS(TAKES_THREE))
         fold_rest(z, a.log, a.log - first, a.odd, t.twiddle);
     if (SOME_AXIS(CONVOLVES) && a.chirps)

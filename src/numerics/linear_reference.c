@@ -580,7 +580,7 @@ static void split_line(pair *v, int intervals, bool odd, int m, const real *sums
         }
 }
 
-/* The shorter lines that come of one, number `first` and those behind it, are odd where it is not from here on. */
+/* Of the lines that come of one, those behind number m / 2 are odd where it is not. */
 static bool changes(int number, int m) { return number > m / 2; }
 
 /* All splits, and the transforms of the shorter lines. */

@@ -85,8 +85,7 @@ static int registers(const bn_spectral_axis *x, const bn_spectral_axis *y, size_
 }
 
 /* Whether the device takes vectors, and has local memory for points and values of a vector of lines
- * (kernels/spectral_lines.cl).
- */
+ * (kernels/spectral_lines.cl). */
 static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
 {
     const uint64_t room = bn_device_describe(device)->local_bytes / VECTOR;
