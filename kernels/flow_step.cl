@@ -1,5 +1,5 @@
-/* flow_step.cl: a whole step of flow.cl in one launch, on a rectangle whose lines all have two ends of one kind and 2^n
- * intervals (transform.cl), and on which psi and omega have the same unknowns. Its parts are the functions that the
+/* flow_step.cl: a whole step of flow.cl in one launch, on a rectangle whose rows all have two ends of one kind and 2^n
+ * intervals (transform.cl), and on which psi and omega are given at all sides. Its parts are the functions that the
  * separate launches consist of, on the same values in the same order: the bits are the same. Between two parts all
  * work-groups meet, so the launch has only as many as run side by side (BN_SIDE_BY_SIDE), and each goes through several
  * pairs of lines. */
@@ -41,16 +41,17 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-#define FOLDED(log, odd) \
-    { log, 2, 0, 1, 1, 0, 0, odd, odd, (odd) ? (1 << (log)) - 1 : (1 << (log)) + 1, !(odd), !(odd), 1, 0 }
-#define LOG_MOST (STEP_LOG_X > STEP_LOG_Y ? STEP_LOG_X : STEP_LOG_Y)
-#define STEP_POINTS ((1 << LOG_MOST) + 16 * HEAT)
-#define COEFFICIENTS_PITCH ((NY + 15) / 16 * 16)
-#define COEFFICIENTS(k) (coefficients + (index_t)(k) * (NX * COEFFICIENTS_PITCH))
+#define ROW(odd) { odd, odd, (odd) ? (1 << LOG_X) - 1 : (1 << LOG_X) + 1, !(odd), !(odd) }
+/* The last chunk begins at or before the last unknown. */
+#define COLUMN(x, low_free, high_free) \
+    { (x).count, !(low_free), NY - 2 + (high_free), (NY - 2 + (high_free)) / CHUNK + 1, low_free, high_free }
+/* Local memory in pairs: for a pair of rows, or columns. */
+#define STEP_POINTS ((1 << LOG_X) + 16 * HEAT)
+#define CHUNK_POINTS (2 * COLUMNS * (NY / CHUNK + 1))
 #define FOR_GROUPS(task, count) for (int task = (int)get_group_id(0); task < (count); task += (int)get_num_groups(0))
 
 /* Between two meetings: of the temperature, then of vorticity and stream function together. */
-enum { ROWS, COLUMNS, ROWS_BACK, PHASES };
+enum { ROWS, COLUMNS_BETWEEN, ROWS_BACK, PHASES };
 
 /* run: 0 for meetings alone, which prove that the work-groups run side by side. totals[4]: 1 where they did not. */
 kernel void flow_step(global real *omega, global real *next, global const real *psi_before, global real *psi,
@@ -59,50 +60,51 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                       global real *T, global real *T_next, global const uchar *heat_stencil,
 #endif
                       global const int *node, global const uchar *stencil, global real *rhs, global real *spread,
-                      global real *spread_psi, global const real *psi_border, global const real2 *restrict twiddle_x,
-                      global const real2 *restrict twiddle_y, global const int *restrict pick_x,
-                      global const int *restrict pick_y, global const real *restrict omega_x,
-                      global const real *restrict omega_y, global const real *restrict psi_x,
-                      global const real *restrict psi_y,
+                      global real *spread_psi, global const real *psi_border, global const real2 *restrict twiddle,
+                      global const int *restrict pick, global const real *restrict omega_systems,
+                      global const real *restrict psi_systems,
 #if HEAT
-                      global const int *restrict heat_pick_x, global const int *restrict heat_pick_y,
-                      global const real *restrict heat_x, global const real *restrict heat_y,
+                      global const int *restrict heat_pick, global const real *restrict heat_systems,
 #endif
-                      global real *coefficients, volatile global int *meeting, int run, global real *totals)
+                      volatile global int *meeting, int run, global real *totals)
 {
-    local real2 z[STEP_POINTS];
+    local real2 z[STEP_POINTS > CHUNK_POINTS ? STEP_POINTS : CHUNK_POINTS];
 #if !HEAT
     global const real *T_next = 0;
 #endif
     /* The text of a transform stands once in the kernel: compilers take seconds over each. */
     ROLLED
     for (int part = HEAT ? 0 : PHASES; part < 2 * PHASES; part++) {
-        const int heat = HEAT && part < PHASES, phase = part % PHASES, columns = phase == COLUMNS;
-        const int odd_x = heat ? HEAT_ODD_X : 1, odd_y = heat ? HEAT_ODD_Y : 1;
-        const axis x = FOLDED(STEP_LOG_X, odd_x), y = FOLDED(STEP_LOG_Y, odd_y);
-        const axis along = FOLDED(columns ? STEP_LOG_Y : STEP_LOG_X, columns ? odd_y : odd_x);
-        const axis across = FOLDED(columns ? STEP_LOG_X : STEP_LOG_Y, columns ? odd_x : odd_y);
-        const int pairs = run ? (across.count + 1) / 2 : 0;
+        const int heat = HEAT && part < PHASES, phase = part % PHASES, odd = heat ? HEAT_ODD_X : 1;
+        const int first_row = heat ? !HEAT_LOW_FREE_Y : 1, rows = NY - 2 + (heat ? HEAT_LOW_FREE_Y + HEAT_HIGH_FREE_Y : 0);
+        const axis x = ROW(odd);
 #if HEAT
-        global const int *pick_row = heat ? heat_pick_x : pick_x, *pick_column = heat ? heat_pick_y : pick_y;
-        global const real *x_value = heat ? heat_x : omega_x, *y_value = heat ? heat_y : omega_y;
+        const columns y = COLUMN(x, heat && HEAT_LOW_FREE_Y, heat && HEAT_HIGH_FREE_Y);
+        global const real *systems = heat ? heat_systems : omega_systems;
+        const tables t = { twiddle, heat ? heat_pick : pick, 0, 0, 0 };
         global real *solution = heat ? T_next : next;
 #else
-        global const int *pick_row = pick_x, *pick_column = pick_y;
-        global const real *x_value = omega_x, *y_value = omega_y;
+        const columns y = COLUMN(x, 0, 0);
+        global const real *systems = omega_systems;
+        const tables t = { twiddle, pick, 0, 0, 0 };
         global real *solution = next;
 #endif
-        const tables t = { columns ? twiddle_y : twiddle_x, columns ? pick_column : pick_row, 0, 0, 0 };
-        /* Where there are enough work-groups each takes one of two systems: forward along y twice, side by side. */
-        const int systems = heat || phase == ROWS ? 1 : 2;
-        const int apart = systems == 2 && (!columns || (int)get_num_groups(0) >= 2 * pairs);
-        FOR_GROUPS(task, pairs << apart)
+        if (phase == COLUMNS_BETWEEN) {
+            FOR_GROUPS(task, run ? (x.count + COLUMNS - 1) / COLUMNS : 0)
+            solve_columns(spread, spread, spread_psi, heat ? 1 : 2, y, task * COLUMNS, systems, psi_systems,
+                          (local real *)z);
+            meet(meeting);
+            continue;
+        }
+        /* Back there are two systems behind one another, but for the temperature. */
+        const int back = phase == ROWS_BACK, pairs = (rows + 1) / 2;
+        FOR_GROUPS(task, run ? (back && !heat ? 2 * pairs : pairs) : 0)
         {
-            const int line = 2 * (task >> apart), from = apart ? task & 1 : 0, to = apart ? from + 1 : systems;
-            if (phase == ROWS) {
+            const int second = task >= pairs, row = 2 * (second ? task - pairs : task);
+            if (!back) {
                 /* The rows of the border, where vorticity is copied, go with the first and the last. */
-                const int low = y.first + line - (!heat && line == 0);
-                const int high = y.first + min(line + 2, y.count) + (!heat && line + 2 >= y.count);
+                const int low = first_row + row - (!heat && row == 0);
+                const int high = first_row + min(row + 2, rows) + (!heat && row + 2 >= rows);
                 for (int j = low; j < high; j++)
                     FOR_ITEMS(i, NX)
                     {
@@ -114,43 +116,11 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                             advect_vorticity(i, j, omega, psi_before, velocity, T_next, node, stencil, rhs, next);
                     }
             }
-            /* Columns forward, then each system back. */
-            const int passes = columns ? 1 + to - from : 1;
-            ROLLED
-            for (int pass = 0; pass < passes; pass++) {
-                const int forward = columns && pass == 0, system = columns ? from + max(pass - 1, 0) : from;
-                const index_t column = line * COEFFICIENTS_PITCH;
-                global const real *in = phase == ROWS ? rhs
-                                        : columns     ? COEFFICIENTS(forward ? 0 : 1 + system)
-                                        : system      ? spread_psi
-                                                      : spread;
-                lines l;
-                take_lines(&l, line, along, across, 0,
-                           columns ? column : AT(phase == ROWS ? x.first : 0, y.first + line),
-                           columns ? COEFFICIENTS_PITCH : PITCH);
-                if (phase == ROWS)
-                    weigh_lines(&l, x, y);
-                barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-                transform(in, l, along, t, z);
-                if (phase == ROWS)
-                    place_lines(&l, line, 1, COEFFICIENTS_PITCH);
-                else if (!columns)
-                    place_lines(&l, AT(x.first, y.first + line), PITCH, 1);
-                else if (!forward)
-                    place_lines(&l, AT(line, y.first), 1, PITCH);
-                ROLLED
-                for (int k = system; k < (forward ? to : system + 1); k++) {
-                    const divisor by = DIVISOR(x.count, x_value, y_value);
-                    const divisor then_by = DIVISOR(x.count, psi_x, psi_y);
-                    global real *out = phase == ROWS ? coefficients
-                                       : forward     ? COEFFICIENTS(1 + k)
-                                       : columns     ? (k ? spread_psi : spread)
-                                       : k           ? psi
-                                                     : solution;
-                    store(out, l, along, t, phase == ROWS || (columns && !forward), forward ? 1 + k : 0, by, then_by,
-                          BORDER && phase == ROWS_BACK && k, psi_border, z);
-                }
-            }
+            lines l = take_rows(x, back, first_row, row, rows);
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            transform(!back ? rhs : second ? spread_psi : spread, l, x, t, z);
+            l.first = AT(back ? x.first : 0, first_row + row);
+            store(!back ? spread : second ? psi : solution, l, x, t, BORDER && second, psi_border, z);
         }
         meet(meeting);
     }

@@ -1,9 +1,8 @@
 /* spectral_lines.cl: the kernels of spectral.cl for CPUs: LINES lines at a time, side by side in vectors. These are
  * written out, since PoCL 5.0 and 6.0 make none of such loops (lanes.h). The first work-item of one work-group in PAIRS
- * does them all: stores to transposed lines then fill whole lines of the cache, which no two cores share. Tables, order
- * and arithmetic are those of transform.cl, bit for bit.
+ * does them all. Tables, order and arithmetic are those of transform.cl and columns.cl, bit for bit.
  *
- * A point of all lines is one vector: in its lower half the first line of each pair, in its upper half the second, the
+ * A point of all rows is one vector: in its lower half the first line of each pair, in its upper half the second, the
  * real and imaginary parts of one transform. */
 #define PAIRS (32 / REAL_BYTES)
 #define LINES (2 * PAIRS)
@@ -142,7 +141,7 @@ ALWAYS_INLINED void convolve(local reals *z, int log, global const real2 *twiddl
     }
 }
 
-/* The transform of a dimension, constants of the build; tables: of the host's spectral_plan.h, forward or back. */
+/* The transform along x, constants of the build; tables: of the host's spectral_plan.h, forward or back. */
 typedef struct axis {
     int log, length, split, then_split, chirps, mirrored, odd, count;
 } axis;
@@ -297,63 +296,37 @@ ALWAYS_INLINED void scatter(local const reals *y, int q, int lines, index_t apar
         to[line * apart] = REAL_AT(y, q, line);
 }
 
-/* The values v of lines that lie side by side, of `lines` of them. */
-ALWAYS_INLINED void store(reals v, int lines, global real *to)
-{
-    reals in_order;
-    in_order.even = v.lo;
-    in_order.odd = v.hi;
-    if (lines == LINES)
-        STORE_REALS(in_order, to);
-    for (int line = 0; lines < LINES && line < lines; line++)
-        to[line] = ((private const real *)&in_order)[line];
-}
-
-#define AXIS(dim)                                                                                                \
-    ((axis){ LOG_##dim, LENGTH_##dim, SPLIT_##dim, THEN_SPLIT_##dim, CHIRP_##dim, MIRRORED_##dim, ODD_##dim,     \
-             COUNT_##dim })
-/* An axis has its tables in one array of pairs and one of places. */
-#define TABLES(dim, pairs, places, back)                                                                          \
-    ((tables){ pairs, (places) + ((back) ? TERMS(dim) * COUNT_##dim : 0), (pairs) + CHIRP_AT_##dim,               \
-               (pairs) + SPECTRUM_AT_##dim, (global const real *)((pairs) + SUMS_AT_##dim) })
-#define TERMS(dim) ((SPLIT_##dim > 1 ? 2 : 1) * (THEN_SPLIT_##dim > 1 ? 2 : 1))
+#define TABLES(back)                                                                                       \
+    ((tables){ pairs, (places) + ((back) ? TERMS * COUNT_X : 0), (pairs) + CHIRP_AT, (pairs) + SPECTRUM_AT, \
+               (global const real *)((pairs) + SUMS_AT) })
+#define TERMS ((SPLIT_X > 1 ? 2 : 1) * (THEN_SPLIT_X > 1 ? 2 : 1))
 /* Points of all shorter lines, if lines are split; else of the line itself. */
-#define POINTS(dim) \
-    (SPLIT_##dim > 1 ? LENGTH_##dim / 2 + SPLIT_##dim * THEN_SPLIT_##dim : (1 << LOG_##dim) + 1)
-#define WORK(dim) (SPLIT_##dim > 1 ? POINTS(dim) : 1)
+#define POINTS (SPLIT_X > 1 ? LENGTH_X / 2 + SPLIT_X * THEN_SPLIT_X : (1 << LOG_X) + 1)
+#define WORK (SPLIT_X > 1 ? POINTS : 1)
 
-/* Along x, from the grid to transposed lines; or back, from what spectral_columns wrote to the grid, a layer of the
- * launch for each system. The second solution gets `plus` added to it. */
+/* Along x, from the grid to coefficients, or back, a layer of the launch for each system. The second solution gets
+ * `plus` added to it. */
 kernel void spectral_rows(global const real *in, global const real *in_second, global real *out,
                           global real *out_second, global const real *plus, global const real2 *restrict pairs,
                           global const int *restrict places, int back)
 {
-    local reals z[POINTS(X)], y[COUNT_X], work[WORK(X)];
-    const axis x = AXIS(X);
-    const tables t = TABLES(X, pairs, places, back);
+    local reals z[POINTS], y[COUNT_X], work[WORK];
+    const axis x = { LOG_X, LENGTH_X, SPLIT_X, THEN_SPLIT_X, CHIRP_X, MIRRORED_X, ODD_X, COUNT_X };
+    const tables t = TABLES(back);
     const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2), lines = min(LINES, COUNT_Y - row);
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
         return;
-    const index_t first = AT(FIRST_X, FIRST_Y + row);
-    gather((second ? in_second : in) + (back ? first - FIRST_X : first), PITCH, lines, COUNT_X, y);
+    const index_t first = AT(FIRST_X, FIRST_Y + row), coefficients = first - FIRST_X;
+    gather((second ? in_second : in) + (back ? coefficients : first), PITCH, lines, COUNT_X, y);
     /* Values on a mirrored border count twice, because the stencil halves them. */
     if (!back) {
         y[0] *= (real)(1 + TWICE_LOW_X);
         y[COUNT_X - 1] *= (real)(1 + TWICE_HIGH_X);
-        for (int q = 0; TWICE_LOW_Y && row == 0 && q < COUNT_X; q++)
-            REAL_AT(y, q, 0) *= 2;
-        for (int q = 0; TWICE_HIGH_Y && row + lines == COUNT_Y && q < COUNT_X; q++)
-            REAL_AT(y, q, lines - 1) *= 2;
     }
     transform(y, x, back, t, z, work);
-    global real *to = (second ? out_second : out) + (back ? first : TRANSPOSED_FIRST + row);
+    global real *to = (second ? out_second : out) + (back ? first : coefficients);
     for (int q = 0; q < COUNT_X; q++) {
-        const reals v = result(z, q, x, t);
-        if (!back) {
-            store(v, lines, to + (index_t)q * TRANSPOSED_PITCH);
-            continue;
-        }
-        y[q] = v;
+        y[q] = result(z, q, x, t);
         for (int line = 0; PLUS && second && line < lines; line++)
             REAL_AT(y, q, line) += plus[first + (index_t)line * PITCH + q];
         if (lines == LINES)
@@ -363,36 +336,78 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
     }
 }
 
-/* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods;
- * those of the second system are not), back, to the grid's order in `out`. eigenvalues: along x, along y, and of the
- * second system. */
-kernel void spectral_columns(global const real *transposed, global const real *transposed_second, global real *out,
-                             global real *out_second, global const real *restrict eigenvalues,
-                             global const real2 *restrict pairs, global const int *restrict places)
+/* LINES numbers that lie side by side, or as many as there are. */
+#if REAL_BYTES == 8
+#define LOAD_REALS(from) vload8(0, from)
+#else
+#define LOAD_REALS(from) vload16(0, from)
+#endif
+ALWAYS_INLINED reals load(global const real *from, int lines)
 {
-    local reals z[POINTS(Y)], y[COUNT_Y], work[WORK(Y)];
-    const axis a = AXIS(Y);
-    const tables forward = TABLES(Y, pairs, places, 0), backward = TABLES(Y, pairs, places, 1);
-    const int column = 2 * (int)get_group_id(0), lines = min(LINES, COUNT_X - column);
+    reals v = (reals)(0);
+    if (lines == LINES)
+        return LOAD_REALS(from);
+    for (int line = 0; line < lines; line++)
+        ((private real *)&v)[line] = from[line];
+    return v;
+}
+ALWAYS_INLINED void store(reals v, int lines, global real *to)
+{
+    if (lines == LINES)
+        STORE_REALS(v, to);
+    for (int line = 0; lines < LINES && line < lines; line++)
+        to[line] = ((private const real *)&v)[line];
+}
+
+/* Along y, in place; the coefficients of the second solution are `second`. The host's column_plan.h has the method and
+ * the tables. */
+kernel void spectral_columns(global real *coefficients, global real *second, global const real *restrict systems,
+                             global const real *restrict systems_second)
+{
+    local reals z[CHUNK], b[CHUNKS];
+    const int column = 2 * (int)get_group_id(0), lines = min(LINES, COUNT_X - column), last = FIRST_Y + COUNT_Y - 1;
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
         return;
-    (void)transposed_second; /* the coefficients stay in y */
-    gather(transposed + TRANSPOSED_FIRST + (index_t)column * TRANSPOSED_PITCH, TRANSPOSED_PITCH, lines, COUNT_Y, y);
-    transform(y, a, 0, forward, z, work);
-    for (int q = 0; q < COUNT_Y; q++) {
-        y[q] = result(z, q, a, forward);
-        for (int line = lines; line < LINES; line++) /* those that are not there are zero, not almost */
-            REAL_AT(y, q, line) = 0;
-    }
     for (int system = 0; system < SYSTEMS; system++) {
-        global const real *value_x = eigenvalues + system * (COUNT_X + COUNT_Y), *value_y = value_x + COUNT_X;
-        reals by;
-        for (int line = 0; line < LINES; line++)
-            ((private real *)&by)[SLOT(line)] = value_x[min(column + line, COUNT_X - 1)];
-        for (int q = 0; q < COUNT_Y; q++)
-            y[q] = y[q] / (by + value_y[q]);
-        transform(y, a, 1, backward, z, work);
-        for (int q = 0; q < COUNT_Y; q++)
-            store(result(z, q, a, backward), lines, (system ? out_second : out) + AT(column, FIRST_Y + q));
+        global const real *t = (system ? systems_second : systems) + column;
+        global const real *separator = t + 4 * (CHUNK - 1) * COUNT_X, *inverse = separator + CHUNKS * COUNT_X;
+        global real *to = system ? second : coefficients;
+        const reals scale = (reals)(inverse[CHUNKS * COUNT_X - column]);
+        reals end = (reals)(0);
+        for (int s = 0; s < CHUNKS; s++) {
+            const int node = s * CHUNK, count = min(CHUNK - 1, last - node);
+            global const real *multiplier = t + (s + 1 == CHUNKS ? 2 * (CHUNK - 1) : 0) * COUNT_X;
+            for (int j = node < FIRST_Y; j <= count; j++) {
+                const int mirrored = (LOW_FREE_Y & (node + j == 0)) | (HIGH_FREE_Y & (node + j == last));
+                const real weight = (system > 0) & mirrored ? REAL(0.5) : 1;
+                z[j] = (reals)(weight) * load(coefficients + AT(column, node + j), lines);
+            }
+            for (int j = count - 1; j >= 1; j--)
+                z[j] = fma(load(multiplier + j * COUNT_X, lines), z[j + 1], z[j]);
+            reals before = (reals)(0);
+            for (int j = 1; j <= count; j++) {
+                before = load(multiplier + (j - 1) * COUNT_X, lines) * fma(z[j], scale, before);
+                z[j] = before;
+                store(before, lines, to + AT(column, node + j));
+            }
+            b[s] = fma(node < FIRST_Y ? (reals)(0) : z[0], scale, count > 0 ? z[1] : (reals)(0));
+            if (s > 0)
+                b[s] = fma(load(separator + (s - 1) * COUNT_X, lines), b[s - 1], b[s] + end);
+            end = before;
+        }
+        reals next = (reals)(0);
+        for (int s = CHUNKS - 1; s >= 0; s--) {
+            const int node = s * CHUNK, count = min(CHUNK - 1, last - node), is_last = s + 1 == CHUNKS;
+            global const real *share = t + (is_last ? 3 : 1) * (CHUNK - 1) * COUNT_X;
+            const reals own = fma(load(separator + s * COUNT_X, lines), next, load(inverse + s * COUNT_X, lines) * b[s]);
+            if (node >= FIRST_Y)
+                store(own, lines, to + AT(column, node));
+            for (int j = 1; j <= count; j++) {
+                global real *at = to + AT(column, node + j);
+                const reals near = fma(load(share + (j - 1) * COUNT_X, lines), own, load(at, lines));
+                store(is_last ? near : fma(load(share + (CHUNK - 1 - j) * COUNT_X, lines), next, near), lines, at);
+            }
+            next = own;
+        }
     }
 }

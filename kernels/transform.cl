@@ -1,6 +1,5 @@
-/* transform.cl: sine and cosine transforms of lines, and of the rows and columns of a grid, for the fast direct solver
- * (spectral.cl) and for whole steps in one launch (flow_step.cl): functions, no kernels. The kind of transform follows
- * from the two ends of a line.
+/* transform.cl: sine and cosine transforms of the rows of a grid, for the fast direct solver (spectral.cl) and for whole
+ * steps in one launch (flow_step.cl): functions, no kernels. The kind of transform follows from the two ends of a row.
  *
  * Each line is continued beyond its ends: odd where the value is given, even where the border mirrors. So it is
  * periodic with LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one
@@ -21,28 +20,21 @@
  * real and, but for the weights of the ends, which the tables have, symmetric: so its conjugate transpose, step by step
  * from the last to the first, is the same transform, out of bit-reversed order. */
 
-/* Whether some axis of this build has a property of those below. Clang drops what stands behind a constant that is
- * false before anything else, and else optimises for as long what no line needs as what all need. */
-#if ONE_LAUNCH
-#define SOME_AXIS(has) (has(0, 2, STEP_LOG_X, 0, 1, 1) || has(0, 2, STEP_LOG_Y, 0, 1, 1))
-#elif defined(MIRRORED_X)
-#define SOME_AXIS(has)                                                                     \
-    (has(MIRRORED_X, LEVELS_X, LOG_X, CHIRP_X, SPLIT_X, THEN_SPLIT_X) ||                    \
-     has(MIRRORED_Y, LEVELS_Y, LOG_Y, CHIRP_Y, SPLIT_Y, THEN_SPLIT_Y))
-#else
-#define SOME_AXIS(has) 0
+/* What the rows of this build are. Clang drops what stands behind a constant that is false before anything else, and
+ * else optimises for as long what no row needs as what all need. */
+#ifndef LENGTH_X
+#define LENGTH_X 0
+#define LEVELS_X 2
+#define SPLIT_X 1
+#define THEN_SPLIT_X 1
+#define CHIRP_X 0
+#define MIRRORED_X 0
+#define PAIRS_X 1
+#define ROOM 0
 #endif
-#define IS_MIRRORED(mirrored, levels, log, chirps, split, then) (mirrored)
-#define CONVOLVES(mirrored, levels, log, chirps, split, then) (chirps)
-#define SPLITS(mirrored, levels, log, chirps, split, then) ((split) > 1)
-#define SPLITS_TWICE(mirrored, levels, log, chirps, split, then) ((then) > 1)
-#define HAS_ONE_INTERVAL(mirrored, levels, log, chirps, split, then) ((log) == 0)
-#define IS_WHOLE(mirrored, levels, log, chirps, split, then) ((split) == 1)
-#define TAKES_TWO(mirrored, levels, log, chirps, split, then) ((levels) == 2)
-#define TAKES_THREE(mirrored, levels, log, chirps, split, then) ((levels) == 3)
-#define BEGINS_WITH_ONE(mirrored, levels, log, chirps, split, then) (FIRST_LEVELS(log, levels) == 1)
-#define BEGINS_WITH_TWO(mirrored, levels, log, chirps, split, then) (FIRST_LEVELS(log, levels) == 2)
-#define BEGINS_WITH_THREE(mirrored, levels, log, chirps, split, then) (FIRST_LEVELS(log, levels) == 3)
+#ifndef LOG_X
+#define LOG_X 1
+#endif
 
 /* Index in local memory: points of every stride of the transform lie in different banks. Of two numbers that have no
  * bit in common SWIZZLE(a + b) = SWIZZLE(a) ^ SWIZZLE(b). */
@@ -53,8 +45,8 @@ static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y
 /* exp(-2 pi i t / 2^log), t < 2^log / 2. Each length has factors of its own, so that neighbours read what lies side by
  * side. In a step in one launch each part reads them anew: the ones of the largest length serve all, where they fit
  * into few lines of the cache. */
-#if ONE_LAUNCH && STEP_LOG_X == STEP_LOG_Y && STEP_LOG_X <= 7
-#define FACTOR(log, t) twiddle[(1 << STEP_LOG_X) + ((t) << (STEP_LOG_X + 1 - (log)))]
+#if ONE_LAUNCH && LOG_X <= 7
+#define FACTOR(log, t) twiddle[(1 << LOG_X) + ((t) << (LOG_X + 1 - (log)))]
 #else
 #define FACTOR(log, t) twiddle[(1 << ((log)-1)) + (t)]
 #endif
@@ -143,11 +135,10 @@ ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, global const real2 *t
 #define AHEAD 4
 #endif
 
-/* The transform of a dimension, constants of the build; the unknowns are `count` nodes from `first` on. A work-group
- * has `pairs` pairs of lines, and `room` points of local memory for each. Tables: those of the host's spectral_plan.h,
- * forward or back. */
+/* Along x: the ends of a line, and its unknowns, `count` nodes from `first` on. A work-group has PAIRS_X pairs of lines,
+ * and ROOM points of local memory for each. Tables: those of the host's spectral_plan.h, forward or back. */
 typedef struct axis {
-    int log, levels, length, split, then_split, chirps, mirrored, odd, first, count, twice_low, twice_high, pairs, room;
+    int odd, first, count, twice_low, twice_high;
 } axis;
 typedef struct tables {
     global const real2 *twiddle;
@@ -156,27 +147,19 @@ typedef struct tables {
     global const real *sums;
 } tables;
 
-/* Lines in global memory: value number q of line n at first[n * apart + q * stride]. Line 0 is number `number` of the
- * `lines` that there are. Values are multiplied by two at the ends of each line and in the first and last line where
- * the flags say so. */
+/* Lines in global memory: value number q of line n at first[n * apart + q], of so many lines that there are. Values at
+ * their ends are multiplied by two where the flags say so. */
 typedef struct lines {
-    index_t first, apart, stride;
-    int count, number, lines;
-    int twice_low, twice_high, twice_first, twice_last;
+    index_t first, apart;
+    int count, lines;
+    int twice_low, twice_high;
     int mirrored;
 } lines;
 /* Which end of a line is mirrored; or it has coefficients of odd wave numbers alone. */
 enum { MIRRORED_HIGH = 1, MIRRORED_LOW, ODD_WAVES };
 
 /* How many lines of a pair there are. */
-static inline int there(lines l, int pair) { return l.lines - l.number - 2 * pair; }
-
-/* What line n is multiplied by. */
-static inline real factor(lines l, int n)
-{
-    const int number = l.number + n;
-    return (number == 0 && l.twice_first) || (number == l.lines - 1 && l.twice_last) ? 2 : 1;
-}
+static inline int there(lines l, int pair) { return l.lines - 2 * pair; }
 
 static inline real weight(lines l, int number)
 {
@@ -196,7 +179,7 @@ ALWAYS_INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int od
     *d = times((real2)(v.x + u.y, v.y - u.x), (real2)(-w.y, w.x));
 }
 
-#define ARE_THREE(levels) (SOME_AXIS(TAKES_THREE) && (levels) == 3)
+#define ARE_THREE(levels) (LEVELS_X == 3 && (levels) == 3)
 
 /* Levels of block 0, 2^top points that are still to be folded, on the points that belong together:
  * a[r] = f[r part + k] and b[r] = f[(r + 1) part - k], part = 2^top >> levels, k = 0 ... part / 2. No loops: compilers
@@ -258,7 +241,7 @@ ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, in
 static inline int value_at(lines l, int m, int odd)
 {
     const int from_mirror = (int)abs(l.count - m), coefficient = m / 2;
-    const int mirrored = SOME_AXIS(IS_MIRRORED) ? l.mirrored : 0;
+    const int mirrored = MIRRORED_X ? l.mirrored : 0;
     if (!mirrored)
         return m - odd < l.count ? m - odd : -1;
     if (mirrored == ODD_WAVES)
@@ -266,29 +249,27 @@ static inline int value_at(lines l, int m, int odd)
     return from_mirror >= l.count ? -1 : mirrored == MIRRORED_LOW ? from_mirror : l.count - 1 - from_mirror;
 }
 
-/* Point m of the lines of a pair, multiplied by their factors and by its chirp. `ends`: it may be one that is no value.
- */
+/* Point m of the lines of a pair, multiplied by its chirp. `ends`: it may be one that is no value, or counts twice. */
 ALWAYS_INLINED real2 point(global const real *values, lines l, int pair, int m, int odd, int ends, int chirps,
                            global const real2 *chirp)
 {
-    const int mirrored = SOME_AXIS(IS_MIRRORED) ? l.mirrored : 0, any = ends | mirrored;
+    const int mirrored = MIRRORED_X ? l.mirrored : 0, any = ends | mirrored;
     const int number = any ? value_at(l, m, odd) : m - odd, line = 2 * pair;
     /* Of a convolution half of the points or more are none; of other lines two, for which a branch costs more. */
     if ((chirps | mirrored) && number < 0)
         return (real2)(0);
-    const index_t at = l.first + line * l.apart + (index_t)(any ? max(number, 0) : number) * l.stride;
+    const index_t at = l.first + line * l.apart + (any ? max(number, 0) : number);
     const real2 v = (real2)(there(l, pair) > 0 ? values[at] : 0, there(l, pair) > 1 ? values[at + l.apart] : 0);
-    const real2 w = (real2)(factor(l, line), factor(l, line + 1)) * v;
     if (!any)
-        return w;
+        return v;
     if (number < 0)
         return (real2)(0);
-    return chirps ? times(weight(l, number) * w, chirp[m]) : weight(l, number) * w;
+    return chirps ? times(weight(l, number) * v, chirp[m]) : weight(l, number) * v;
 }
 
 /* Levels of the first pass, on the way from global to local memory: as many as do not make whole passes of `levels`,
  * two or three. Three have fewer barriers and take more registers. */
-#define FIRST_LEVELS(log, levels) ((log) % (levels) ? (log) % (levels) : (levels))
+#define FIRST_PASS (LOG_X % LEVELS_X ? LOG_X % LEVELS_X : LEVELS_X)
 
 ALWAYS_INLINED void fold_lines(global const real *values, lines l, int pairs, int log, int levels, int odd, int chirps,
                                global const real2 *twiddle, global const real2 *chirp, local real2 *z, int room)
@@ -331,16 +312,16 @@ ALWAYS_INLINED void fold_pass(local real2 *z, int k, int log, int top, int level
 /* Whether a line is odd: all are alike, but for those that a pair is split into. */
 ALWAYS_INLINED int is_odd(axis a, int line)
 {
-    if (!SOME_AXIS(SPLITS))
+    if (SPLIT_X == 1)
         return a.odd;
-    const int number = line % (a.split * a.then_split);
-    return a.odd ^ CHANGES(number / a.then_split, a.split) ^ CHANGES(number % a.then_split, a.then_split);
+    const int number = line % (SPLIT_X * THEN_SPLIT_X);
+    return a.odd ^ CHANGES(number / THEN_SPLIT_X, SPLIT_X) ^ CHANGES(number % THEN_SPLIT_X, THEN_SPLIT_X);
 }
 
 /* The others, two levels at a time. */
 ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int lines, int first_top, axis a, global const real2 *twiddle)
 {
-    const int log = a.log;
+    const int log = LOG_X;
     ROLLED
     for (int top = first_top; top > 0; top -= 2) {
         const int part = 1 << (top - 2);
@@ -445,8 +426,8 @@ ALWAYS_INLINED void unfold_lines(local real2 *z, int room, int pairs, int log, i
 }
 
 /* Values times their chirps that are folded, to be multiplied by the chirps of the results. */
-ALWAYS_INLINED void convolve(local real2 *z, int room, int pairs, int log, int first, int odd,
-                             global const real2 *twiddle, global const real2 *spectrum)
+ALWAYS_INLINED void convolve(local real2 *z, int room, int pairs, int log, int odd, global const real2 *twiddle,
+                             global const real2 *spectrum)
 {
     FOR_ITEMS(t, pairs << log)
     {
@@ -458,7 +439,7 @@ ALWAYS_INLINED void convolve(local real2 *z, int room, int pairs, int log, int f
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     ROLLED
-    for (int top = 2; top <= log - first; top += 2) {
+    for (int top = 2; top <= log - FIRST_PASS; top += 2) {
         const int part = 1 << (top - 2);
         FOR_ITEMS(t, pairs << (log - 2))
         {
@@ -471,9 +452,9 @@ ALWAYS_INLINED void convolve(local real2 *z, int room, int pairs, int log, int f
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
+    if (FIRST_PASS == 1)
         unfold_lines(z, room, pairs, log, 1, odd, twiddle);
-    else if (SOME_AXIS(BEGINS_WITH_TWO))
+    else
         unfold_lines(z, room, pairs, log, 2, odd, twiddle);
 }
 
@@ -574,11 +555,10 @@ ALWAYS_INLINED void sum_ends(local const real2 *work, int lines, int m, int odd,
 /* A pair of lines, as far as its shorter lines are folded for the first time. */
 ALWAYS_INLINED void fold_split(global const real *values, lines l, axis a, tables t, local real2 *z)
 {
-    const int room = (1 << a.log) + 1, first = FIRST_LEVELS(a.log, 2), all = a.split * a.then_split;
+    const int room = (1 << LOG_X) + 1, all = SPLIT_X * THEN_SPLIT_X;
     local real2 *work = z + all * room;
-    const int twice = SOME_AXIS(SPLITS_TWICE) && a.then_split > 1;
     {
-        const int m = a.split, intervals = a.length / 2, shorter = intervals / m, points = shorter + 1, odd = a.odd;
+        const int m = SPLIT_X, intervals = LENGTH_X / 2, shorter = intervals / m, points = shorter + 1, odd = a.odd;
         local real2 *to = work;
         FOR_ITEMS(task, (m / 2 + 1) * points)
         {
@@ -588,184 +568,128 @@ ALWAYS_INLINED void fold_split(global const real *values, lines l, axis a, table
         }
         /* global: results may overwrite what other work-items read */
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (SOME_AXIS(HAS_ONE_INTERVAL) && shorter == 1)
+        if ((LOG_X == 0) & (THEN_SPLIT_X == 1))
             sum_ends(work, 1, m, odd, t.sums, z);
         else
-            sum_parts(work, 1, m, points, t.sums, z, a.log);
+            sum_parts(work, 1, m, points, t.sums, z, LOG_X);
     }
-    if (twice) {
-        const int m = a.then_split, intervals = a.length / 2 / a.split, shorter = intervals / m, points = shorter + 1;
-        FOR_ITEMS(task, a.split * (m / 2 + 1) * points)
+    if (THEN_SPLIT_X > 1) {
+        const int m = THEN_SPLIT_X, intervals = LENGTH_X / 2 / SPLIT_X, shorter = intervals / m, points = shorter + 1;
+        FOR_ITEMS(task, SPLIT_X * (m / 2 + 1) * points)
         {
             const int line = task / ((m / 2 + 1) * points), n = task / points % (m / 2 + 1), j = task % points;
-            const int odd = a.odd ^ CHANGES(line, a.split);
+            const int odd = a.odd ^ CHANGES(line, SPLIT_X);
             local const real2 *from = z + line * (intervals + 1);
             local real2 *to = work + line * m * points;
 #define FROM_LOCAL(i) from[i]
             PUT_PARTS(FROM_LOCAL)
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        global const real *sums = t.sums + a.split / 2 * SUMS(a.split);
-        if (SOME_AXIS(HAS_ONE_INTERVAL) && shorter == 1)
-            sum_ends(work, a.split, m, a.odd, sums, z);
+        global const real *sums = t.sums + SPLIT_X / 2 * SUMS(SPLIT_X);
+        if (LOG_X == 0)
+            sum_ends(work, SPLIT_X, m, a.odd, sums, z);
         else
-            sum_parts(work, a.split, m, points, sums, z, a.log);
+            sum_parts(work, SPLIT_X, m, points, sums, z, LOG_X);
     }
-    if (SOME_AXIS(HAS_ONE_INTERVAL) && a.log == 0)
+    if (LOG_X == 0)
         return;
-    const int tasks = (1 << (a.log - first)) / 2 + 1;
+    const int tasks = (1 << max(LOG_X - FIRST_PASS, 0)) / 2 + 1;
     FOR_ITEMS(task, all * tasks)
     {
         const int line = task / tasks;
-        if (SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
-            fold_pass(z + line * room, task % tasks, a.log, a.log, 1, is_odd(a, line), t.twiddle);
+        if (FIRST_PASS == 1)
+            fold_pass(z + line * room, task % tasks, LOG_X, LOG_X, 1, is_odd(a, line), t.twiddle);
         else
-            fold_pass(z + line * room, task % tasks, a.log, a.log, 2, is_odd(a, line), t.twiddle);
+            fold_pass(z + line * room, task % tasks, LOG_X, LOG_X, 2, is_odd(a, line), t.twiddle);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, local real2 *z)
 {
-    const int first = FIRST_LEVELS(a.log, a.levels), split = SOME_AXIS(SPLITS) && a.split > 1;
-    if (split)
+    if (SPLIT_X > 1)
         fold_split(values, l, a, t, z);
-    else if (SOME_AXIS(IS_WHOLE) && SOME_AXIS(BEGINS_WITH_ONE) && first == 1)
-        fold_lines(values, l, a.pairs, a.log, 1, a.odd, a.chirps, t.twiddle, t.chirp, z, a.room);
-    else if (SOME_AXIS(IS_WHOLE) && SOME_AXIS(BEGINS_WITH_TWO) && first == 2)
-        fold_lines(values, l, a.pairs, a.log, 2, a.odd, a.chirps, t.twiddle, t.chirp, z, a.room);
-    else if (SOME_AXIS(IS_WHOLE) && SOME_AXIS(BEGINS_WITH_THREE))
-        fold_lines(values, l, a.pairs, a.log, 3, a.odd, a.chirps, t.twiddle, t.chirp, z, a.room);
-    if (SOME_AXIS(TAKES_TWO) && a.levels == 2)
-        fold_rest_4(z, split ? (1 << a.log) + 1 : a.room, split ? a.split * a.then_split : a.pairs, a.log - first, a,
-                    t.twiddle);
-    else if (SOME_AXIS(TAKES_THREE))
-        fold_rest(z, a.log, a.log - first, a.odd, t.twiddle);
-    if (SOME_AXIS(CONVOLVES) && a.chirps)
-        convolve(z, a.room, a.pairs, a.log, first, a.odd, t.twiddle, t.spectrum);
+    else if (FIRST_PASS == 1)
+        fold_lines(values, l, PAIRS_X, LOG_X, 1, a.odd, CHIRP_X, t.twiddle, t.chirp, z, ROOM);
+    else if (FIRST_PASS == 2)
+        fold_lines(values, l, PAIRS_X, LOG_X, 2, a.odd, CHIRP_X, t.twiddle, t.chirp, z, ROOM);
+    else
+        fold_lines(values, l, PAIRS_X, LOG_X, 3, a.odd, CHIRP_X, t.twiddle, t.chirp, z, ROOM);
+    if (LEVELS_X == 2)
+        fold_rest_4(z, SPLIT_X > 1 ? (1 << LOG_X) + 1 : ROOM, SPLIT_X > 1 ? SPLIT_X * THEN_SPLIT_X : PAIRS_X,
+                    LOG_X - FIRST_PASS, a, t.twiddle);
+    else
+        fold_rest(z, LOG_X, LOG_X - FIRST_PASS, a.odd, t.twiddle);
+    if (CHIRP_X)
+        convolve(z, ROOM, PAIRS_X, LOG_X, a.odd, t.twiddle, t.spectrum);
 }
 
 /* What stands at a place of `pick`, of both lines. */
-ALWAYS_INLINED real2 term(local const real2 *z, int place, axis a)
+ALWAYS_INLINED real2 term(local const real2 *z, int place)
 {
-    const int at = (int)abs(place) - 1, points = (1 << a.log) + 1;
-    const int line = SOME_AXIS(SPLITS) && a.split > 1 ? at / points : 0;
-    const real2 v = z[line * points + PLACE(at - line * points, a.log)];
+    const int at = (int)abs(place) - 1, points = (1 << LOG_X) + 1;
+    const int line = SPLIT_X > 1 ? at / points : 0;
+    const real2 v = z[line * points + PLACE(at - line * points, LOG_X)];
     return place < 0 ? -v : v;
 }
 
 /* v and the next term, if there is one. */
-ALWAYS_INLINED real2 with_term(real2 v, local const real2 *z, int place, axis a)
+ALWAYS_INLINED real2 with_term(real2 v, local const real2 *z, int place)
 {
-    return place == 0 ? v : v + term(z, place, a);
+    return place == 0 ? v : v + term(z, place);
 }
 
 /* Result number q, whose first term is at `place`: the transform is S_b - i S_a for odd lines that are convolved, else
  * C_a + i C_b. */
 ALWAYS_INLINED real2 result(local const real2 *z, int place, int q, axis a, tables t)
 {
-    real2 v = term(z, place, a);
-    if (SOME_AXIS(SPLITS) && a.split > 1)
-        v = with_term(v, z, t.pick[a.count + q], a);
-    if (SOME_AXIS(SPLITS_TWICE) && a.then_split > 1) {
-        v = with_term(v, z, t.pick[2 * a.count + q], a);
-        v = with_term(v, z, t.pick[3 * a.count + q], a);
+    real2 v = term(z, place);
+    if (SPLIT_X > 1)
+        v = with_term(v, z, t.pick[a.count + q]);
+    if (THEN_SPLIT_X > 1) {
+        v = with_term(v, z, t.pick[2 * a.count + q]);
+        v = with_term(v, z, t.pick[3 * a.count + q]);
     }
-    if (a.chirps)
-        v = times(v, t.chirp[a.length / 2 + place]);
-    return a.chirps && a.odd ? (real2)(-v.y, v.x) : v;
+    if (CHIRP_X)
+        v = times(v, t.chirp[LENGTH_X / 2 + place]);
+    return CHIRP_X && a.odd ? (real2)(-v.y, v.x) : v;
 }
 
-/* What results are divided by: line[n] + other[q]; the last line is number `last`. */
-typedef struct divisor {
-    global const real *line, *other;
-    int last;
-} divisor;
-
-ALWAYS_INLINED real2 divided(real2 v, divisor d, int line, real by)
+/* Writes the results to lines. With `adds` the values of `plus` at the same places are added. */
+ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, int adds, global const real *plus,
+                          local const real2 *z)
 {
-    return (real2)(v.x / (d.line[min(line, d.last)] + by), v.y / (d.line[min(line + 1, d.last)] + by));
-}
-
-/* Writes the results to lines, of which `side_by_side` those of all pairs lie beside each other, divided by the first
- * `divisions` of a and b. With `adds` the values of `plus` at the same places are added. */
-ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, int side_by_side, int divisions,
-                          divisor a, divisor b, int adds, global const real *plus, local const real2 *z)
-{
-    const int pairs = along.pairs, all = pairs * l.count;
+    const int all = PAIRS_X * l.count;
     for (int begin = (int)get_local_id(0); begin < all; begin += AHEAD * (int)get_local_size(0)) {
         int place[AHEAD];
-        real by[AHEAD], then_by[AHEAD];
+#pragma unroll
+        for (int n = 0; n < AHEAD; n++)
+            place[n] = t.pick[min(begin + n * (int)get_local_size(0), all - 1) % l.count];
 #pragma unroll
         for (int n = 0; n < AHEAD; n++) {
-            const int task = min(begin + n * (int)get_local_size(0), all - 1);
-            const int q = side_by_side ? task / pairs : task % l.count;
-            place[n] = t.pick[q];
-            by[n] = divisions > 0 ? a.other[q] : 0;
-            then_by[n] = divisions > 1 ? b.other[q] : 0;
-        }
-#pragma unroll
-        for (int n = 0; n < AHEAD; n++) {
-            const int task = begin + n * (int)get_local_size(0);
-            const int q = side_by_side ? task / pairs : task % l.count;
-            const int pair = side_by_side ? task % pairs : task / l.count;
-            const index_t at = l.first + 2 * pair * l.apart + (index_t)q * l.stride;
+            const int task = begin + n * (int)get_local_size(0), q = task % l.count, pair = task / l.count;
+            const index_t at = l.first + 2 * pair * l.apart + q;
             if (task < all && there(l, pair) > 0) {
-                real2 v = result(z + pair * along.room, place[n], q, along, t);
-                if (divisions > 0)
-                    v = divided(v, a, l.number + 2 * pair, by[n]);
-                if (divisions > 1)
-                    v = divided(v, b, l.number + 2 * pair, then_by[n]);
+                real2 v = result(z + pair * ROOM, place[n], q, along, t);
                 if (adds)
                     v = v + (real2)(plus[at], there(l, pair) > 1 ? plus[at + l.apart] : 0);
-                if (side_by_side && there(l, pair) > 1) {
-                    *(global real2 *)(values + at) = v;
-                } else {
-                    values[at] = v.x;
-                    if (there(l, pair) > 1)
-                        values[at + l.apart] = v.y;
-                }
+                values[at] = v.x;
+                if (there(l, pair) > 1)
+                    values[at + l.apart] = v.y;
             }
         }
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- rows and columns
- *
- * Between the transforms along x and along y the values lie transposed: the line along y of column number c begins at
- * c * pitch of `transposed`. Transposed writes are scattered, so that all reads are in order. Between the transforms
- * along y and back along x, in `spread`, rows begin at the grid's first node, so that pairs are aligned. */
-
-#define NOT_DIVIDED ((divisor){ 0, 0, 0 })
-
-/* Lines along `along` from number `number` on, of those across; values, or coefficients on their way back. */
-ALWAYS_INLINED void take_lines(lines *l, int number, axis along, axis across, int back, index_t first, index_t apart)
+/* Rows from number `row` on, of so many: values, which count twice at a mirrored end because the stencil halves them; or
+ * coefficients on their way back, which begin at the grid's first node, so that vectors of them are aligned. */
+ALWAYS_INLINED lines take_rows(axis x, int back, int first_row, int row, int rows)
 {
-    l->first = first;
-    l->apart = apart;
-    l->stride = 1;
-    l->count = along.count;
-    l->number = number;
-    l->lines = across.count;
-    l->mirrored = along.mirrored && back ? ODD_WAVES : along.mirrored;
-    l->twice_low = l->twice_high = l->twice_first = l->twice_last = 0;
+    return (lines){ AT(back ? 0 : x.first, first_row + row),
+                    PITCH,
+                    x.count,
+                    rows - row,
+                    back ? 0 : x.twice_low,
+                    back ? 0 : x.twice_high,
+                    MIRRORED_X && back ? ODD_WAVES : MIRRORED_X };
 }
-
-/* Values on a mirrored border count twice, because the stencil halves them. */
-ALWAYS_INLINED void weigh_lines(lines *l, axis along, axis across)
-{
-    l->twice_low = along.twice_low;
-    l->twice_high = along.twice_high;
-    l->twice_first = across.twice_low;
-    l->twice_last = across.twice_high;
-}
-
-ALWAYS_INLINED void place_lines(lines *l, index_t first, index_t apart, index_t stride)
-{
-    l->first = first;
-    l->apart = apart;
-    l->stride = stride;
-}
-
-/* What coefficients are divided by. */
-#define DIVISOR(columns, x_value, y_value) { x_value, y_value, (columns)-1 }

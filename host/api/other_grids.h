@@ -13,8 +13,6 @@ extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_write_oth
 #define BN_READ_OTHER_GRID_RADIUS(f, radius_) \
     { .kind = &bn_argument_read_other_grid, .object.field = (f), .radius = (radius_) }
 #define BN_WRITE_OTHER_GRID(f) { .kind = &bn_argument_write_other_grid, .object.field = (f) }
-#define BN_WRITE_OTHER_GRID_OR_NULL(f) \
-    { .kind = (f) ? &bn_argument_write_other_grid : &bn_argument_null, .object.field = (f) }
 /* Sizes and layout of a box of the kernel's own or another grid: int16, whose parts are SIZES_NX, ... of
  * kernels/lib/index.h. */
 #define BN_SIZES(domain_) { .kind = &bn_argument_sizes, .object.domain = (domain_) }

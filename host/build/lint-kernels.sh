@@ -24,9 +24,9 @@ fi
 before()
 {
     case $1 in
-    */spectral.cl) echo '-include kernels/transform.cl' ;;
+    */spectral.cl) echo '-include kernels/transform.cl -include kernels/columns.cl' ;;
     */flood_step.cl | */flow_newton.cl | */maxwell_anderson.cl | */maxwell_rows.cl | */xray_slabs.cl) echo "-include ${1%_*}.cl" ;;
-    */flow_step.cl) echo '-include kernels/transform.cl -include kernels/flow.cl' ;;
+    */flow_step.cl) echo '-include kernels/transform.cl -include kernels/columns.cl -include kernels/flow.cl' ;;
     esac
 }
 
@@ -84,7 +84,7 @@ constants_of()
 }
 
 for file; do
-    case ${file##*/} in transform.cl | flood.cl | xray.cl) continue ;; esac # whose functions the files behind them need
+    case ${file##*/} in transform.cl | columns.cl | flood.cl | xray.cl) continue ;; esac # whose functions the files behind them need
     [ -f "$file" ] || continue
     for precision in single double; do
         constants_of "$file" $precision >"$constants"

@@ -35,7 +35,7 @@ struct bn_linear_reference {
     real *inverse;
     bn_spectral_plan spectral;
     axis axes[2];
-    real *coupled[2]; /* eigenvalues as the second of two systems */
+    real *columns, *coupled, *column; /* systems along y, alone and as the second of two */
     pair *line;
     bn_capacitance_plan capacitance; /* where there are obstacles */
     real *influence;
@@ -51,40 +51,43 @@ static real *rounded(const double *values, size_t count)
     return out;
 }
 
-static bool create_spectral(bn_linear_reference *l)
+static bool create_dense(bn_linear_reference *l)
 {
-    if (!bn_spectral_plan_create(&l->desc.stencil, sizeof(real), &l->spectral))
-        return false;
-    size_t longest = 0;
-    for (int d = 0; d < 2; d++) {
+    bool good = true;
+    for (int d = 0; d < 2 && good; d++) {
         const bn_spectral_axis *a = &l->spectral.axis[d];
         const size_t nodes = (size_t)a->intervals + 1;
-        const size_t points = bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : ((size_t)1 << a->log) + 1;
-        if (a->dense) {
-            l->axes[d].forward = rounded(a->forward, (size_t)a->count * nodes);
-            l->axes[d].back = rounded(a->back, (size_t)a->count * nodes);
-            l->axes[d].eigenvalue = rounded(a->eigenvalue, nodes);
-            if (!l->axes[d].forward || !l->axes[d].back || !l->axes[d].eigenvalue)
-                return false;
-            continue;
-        }
-        l->axes[d].twiddle = rounded(a->twiddle, bn_spectral_twiddles(a));
-        l->axes[d].sums = rounded(a->sums, bn_spectral_sums(a));
-        l->axes[d].chirp = rounded(a->chirp, bn_spectral_chirps(a));
-        l->axes[d].spectrum = rounded(a->spectrum, bn_spectral_spectrum(a));
-        l->axes[d].eigenvalue = rounded(a->eigenvalue, (size_t)a->count);
-        if (!l->axes[d].twiddle || !l->axes[d].sums || !l->axes[d].chirp || !l->axes[d].spectrum ||
-            !l->axes[d].eigenvalue)
-            return false;
-        longest = points > longest ? points : longest;
+        axis *t = &l->axes[d];
+        t->forward = rounded(a->forward, (size_t)a->count * nodes);
+        t->back = rounded(a->back, (size_t)a->count * nodes);
+        t->eigenvalue = rounded(a->eigenvalue, nodes);
+        good = t->forward && t->back && t->eigenvalue;
     }
+    return good;
+}
+
+static bool create_spectral(bn_linear_reference *l)
+{
     bn_spectral_plan second;
+    if (!bn_spectral_plan_create(&l->desc.stencil, sizeof(real), &l->spectral))
+        return false;
+    if (l->spacings)
+        return create_dense(l);
+    const bn_spectral_axis *a = &l->spectral.axis[0];
+    const size_t points = bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : ((size_t)1 << a->log) + 1;
+    axis *t = &l->axes[0];
+    t->twiddle = rounded(a->twiddle, bn_spectral_twiddles(a));
+    t->sums = rounded(a->sums, bn_spectral_sums(a));
+    t->chirp = rounded(a->chirp, bn_spectral_chirps(a));
+    t->spectrum = rounded(a->spectrum, bn_spectral_spectrum(a));
+    l->line = malloc(points * sizeof *l->line);
     if (!bn_spectral_plan_second(&l->desc.stencil, sizeof(real), &second))
         return false;
-    for (int d = 0; d < 2; d++)
-        l->coupled[d] = rounded(second.axis[d].eigenvalue, bn_spectral_eigenvalues(&second.axis[d]));
+    l->columns = rounded(l->spectral.columns.tables, bn_column_numbers(&l->spectral.columns));
+    l->coupled = rounded(second.columns.tables, bn_column_numbers(&second.columns));
+    l->column = malloc(((size_t)l->spectral.columns.chunks + 1) * sizeof *l->column);
     bn_spectral_plan_destroy(&second);
-    return l->coupled[0] && l->coupled[1] && (l->line = malloc(2 * longest * sizeof(real))) != NULL;
+    return t->twiddle && t->sums && t->chirp && t->spectrum && l->line && l->columns && l->coupled && l->column;
 }
 
 static bool create_multigrid(bn_linear_reference *l)
@@ -190,7 +193,6 @@ void BN_PRECISE(linear_reference_destroy)(bn_linear_reference **reference)
         free(l->axes[d].eigenvalue);
         free(l->axes[d].forward);
         free(l->axes[d].back);
-        free(l->coupled[d]);
     }
     bn_multigrid_plan_destroy(&l->multigrid);
     bn_spectral_plan_destroy(&l->spectral);
@@ -199,6 +201,9 @@ void BN_PRECISE(linear_reference_destroy)(bn_linear_reference **reference)
     free(l->spacings);
     free(l->inverse);
     free(l->line);
+    free(l->columns);
+    free(l->coupled);
+    free(l->column);
     free(l->r);
     free(l->p);
     free(l->q);
@@ -611,19 +616,18 @@ static pair term(const pair *v, int32_t place)
 
 static pair by(pair v, const real *w) { return times(v, w[0], w[1]); }
 
-/* Two lines, `stride` apart from value to value; the second may be NULL. In place. */
-static void transform_lines(bn_linear_reference *l, int d, bool back, real *first, real *second, size_t stride)
+/* Two rows; the second may be NULL. In place. */
+static void transform_rows(bn_linear_reference *l, bool back, real *first, real *second)
 {
-    const bn_spectral_axis *a = &l->spectral.axis[d];
-    const axis *t = &l->axes[d];
+    const bn_spectral_axis *a = &l->spectral.axis[0];
+    const axis *t = &l->axes[0];
     const int32_t *pick = back ? a->pick_back : a->pick;
     pair *v = l->line;
     const bool split = bn_spectral_lines(a) > 1;
     for (int m = 0; m <= (split ? a->intervals : 1 << a->log); m++) {
         const int number = bn_spectral_value_at(a, m, back);
-        const size_t at = number < 0 ? 0 : (size_t)number * stride;
-        v[m].x = number < 0 ? 0 : first[at];
-        v[m].y = number < 0 || !second ? 0 : second[at];
+        v[m].x = number < 0 ? 0 : first[number];
+        v[m].y = number < 0 || !second ? 0 : second[number];
         if (a->chirps && number >= 0)
             v[m] = by(v[m], t->chirp + 2 * (ptrdiff_t)m);
     }
@@ -645,9 +649,9 @@ static void transform_lines(bn_linear_reference *l, int d, bool back, real *firs
             value = by(value, t->chirp + 2 * (ptrdiff_t)(pick[q] - 1 + bn_spectral_chirps_back(a)));
         if (a->odd && a->chirps)
             value = (pair){ -value.y, value.x };
-        first[(size_t)q * stride] = value.x;
+        first[q] = value.x;
         if (second)
-            second[(size_t)q * stride] = value.y;
+            second[q] = value.y;
     }
 }
 
@@ -656,16 +660,81 @@ static void all_rows(bn_linear_reference *l, bool back, real *values)
     const bn_spectral_axis *x = &l->spectral.axis[0], *y = &l->spectral.axis[1];
     for (int j = 0; j < y->count; j += 2) {
         real *first = values + (size_t)(y->first + j) * l->n[0] + (size_t)x->first;
-        transform_lines(l, 0, back, first, j + 1 < y->count ? first + l->n[0] : NULL, 1);
+        transform_rows(l, back, first, j + 1 < y->count ? first + l->n[0] : NULL);
     }
 }
 
-static void all_columns(bn_linear_reference *l, bool back, real *values)
+/* Between the separators of a column, of values at `stride` of each other: numerics/column_plan.h. The separators are
+ * zero as yet. Returns the value before the next one. */
+static real solve_chunk(const real *multiplier, size_t columns, int count, real scale, real *x, size_t stride)
 {
-    const bn_spectral_axis *x = &l->spectral.axis[0], *y = &l->spectral.axis[1];
-    for (int i = 0; i < x->count; i += 2) {
-        real *first = values + (size_t)y->first * l->n[0] + (size_t)(x->first + i);
-        transform_lines(l, 1, back, first, i + 1 < x->count ? first + 1 : NULL, l->n[0]);
+    for (int j = count - 1; j >= 1; j--) {
+        real *z = x + (size_t)j * stride;
+        *z = FMA(multiplier[(size_t)j * columns], z[stride], *z);
+    }
+    real before = 0;
+    for (int j = 1; j <= count; j++) {
+        real *z = x + (size_t)j * stride;
+        before = multiplier[(size_t)(j - 1) * columns] * FMA(*z, scale, before);
+        *z = before;
+    }
+    return before;
+}
+
+/* Column c, in place: x[j stride] is node j. */
+static void solve_column(const bn_linear_reference *l, const real *tables, size_t c, real *x, size_t stride)
+{
+    const bn_column_plan *p = &l->spectral.columns;
+    const bn_spectral_axis *y = &l->spectral.axis[1];
+    const size_t columns = p->columns;
+    const int last = y->first + y->count - 1;
+    const real scale = tables[bn_column_numbers(p) - 1];
+    const real *t = tables + c, *separator = t + (size_t)bn_column_separator(p) * columns,
+               *inverse = t + (size_t)bn_column_inverse(p) * columns;
+    real *b = l->column, before = 0;
+    for (int s = 0; s < p->chunks; s++) {
+        const int at = s * p->chunk, left = last - at, count = left < p->chunk ? left : p->chunk - 1;
+        real *own = x + (size_t)at * stride;
+        const real value = at < y->first ? 0 : own[0];
+        const real *multiplier = t + (size_t)bn_column_multiplier(p, s + 1 == p->chunks) * columns;
+        const real end = solve_chunk(multiplier, columns, count, scale, own, stride);
+        b[s] = FMA(value, scale, count > 0 ? own[stride] : 0);
+        b[s] = s > 0 ? b[s] + before : b[s];
+        before = end;
+    }
+    for (int s = 1; s < p->chunks; s++)
+        b[s] = FMA(separator[(size_t)(s - 1) * columns], b[s - 1], b[s]);
+    b[p->chunks] = 0;
+    for (int s = p->chunks - 1; s >= 0; s--)
+        b[s] = FMA(separator[(size_t)s * columns], b[s + 1], inverse[(size_t)s * columns] * b[s]);
+    for (int s = 0; s < p->chunks; s++) {
+        const bool is_last = s + 1 == p->chunks;
+        const int at = s * p->chunk, left = last - at, count = left < p->chunk ? left : p->chunk - 1;
+        const real *share = t + (size_t)bn_column_share(p, is_last) * columns;
+        real *own = x + (size_t)at * stride;
+        if (at >= y->first)
+            own[0] = b[s];
+        for (int j = 1; j <= count; j++) {
+            const real near = FMA(share[(size_t)(j - 1) * columns], b[s], own[(size_t)j * stride]);
+            own[(size_t)j * stride] = is_last ? near : FMA(share[(size_t)(p->chunk - j - 1) * columns], b[s + 1], near);
+        }
+    }
+}
+
+static void solve_columns(const bn_linear_reference *l, const real *tables, real *values)
+{
+    for (size_t c = 0; c < l->spectral.columns.columns; c++)
+        solve_column(l, tables, c, values + (size_t)l->spectral.axis[0].first + c, l->n[0]);
+}
+
+/* The right-hand side of the second of two systems: nodes at mirrored ends of columns count half. */
+static void halve_ends(const bn_linear_reference *l, const real *from, real *to)
+{
+    const bn_spectral_axis *y = &l->spectral.axis[1];
+    for (size_t at = 0; at < l->points; at++) {
+        const size_t j = at / l->n[0];
+        const bool end = (j == 0 && y->low_free) || (j + 1 == l->n[1] && y->high_free);
+        to[at] = end ? (real)0.5 * from[at] : from[at];
     }
 }
 
@@ -685,57 +754,56 @@ static void multiply(const bn_linear_reference *l, int d, const real *table, con
         }
 }
 
-/* Transforms both ways of l->q: values of the grid at the unknowns; values on a mirrored border count twice forward. */
+/* The right-hand side to coefficients along x, in l->q. Values on a mirrored side along x count twice. */
 static void transform_forward(bn_linear_reference *l, const real *b)
 {
-    const bn_spectral_axis *ax = &l->spectral.axis[0], *ay = &l->spectral.axis[1];
+    const bn_spectral_axis *x = &l->spectral.axis[0];
     real *w = l->q;
-    if (l->spacings) {
-        multiply(l, 0, l->axes[0].forward, b, l->product);
-        multiply(l, 1, l->axes[1].forward, l->product, w);
-        return;
+    for (size_t at = 0; at < l->points; at++) {
+        const size_t i = at % l->n[0];
+        const bool end = (i == 0 && x->low_free) || (i + 1 == l->n[0] && x->high_free);
+        w[at] = end ? 2 * b[at] : b[at];
     }
-    for (size_t at = 0; at < l->points; at++)
-        w[at] = b[at];
-    for (int j = 0; j < ay->count; j++)
-        for (int i = 0; i < ax->count; i++) {
-            const bool end_x = (i == 0 && ax->low_free) || (i == ax->count - 1 && ax->high_free);
-            const bool end_y = (j == 0 && ay->low_free) || (j == ay->count - 1 && ay->high_free);
-            w[(size_t)(ay->first + j) * l->n[0] + (size_t)(ax->first + i)] *= (end_x ? 2 : 1) * (end_y ? 2 : 1);
-        }
     all_rows(l, false, w);
-    all_columns(l, false, w);
 }
 
-static void transform_back(bn_linear_reference *l, real *w)
+/* On a stretched grid: w over the sums of eigenvalues, and from those coefficients back. */
+static void divide(const bn_linear_reference *l, real *w)
 {
-    if (l->spacings) {
-        multiply(l, 1, l->axes[1].back, w, l->product);
-        multiply(l, 0, l->axes[0].back, l->product, w);
-        return;
-    }
-    all_columns(l, true, w);
-    all_rows(l, true, w);
-}
-
-/* w over the sums of eigenvalues. */
-static void divide(const bn_linear_reference *l, const real *eigenvalue_x, const real *eigenvalue_y, real *w)
-{
-    const bn_spectral_axis *ax = &l->spectral.axis[0], *ay = &l->spectral.axis[1];
-    const int from_x = ax->dense ? ax->first : 0, from_y = ay->dense ? ay->first : 0; /* of nodes, or of unknowns */
-    for (int j = 0; j < ay->count; j++)
-        for (int i = 0; i < ax->count; i++) {
-            real *value = w + (size_t)(ay->first + j) * l->n[0] + (size_t)(ax->first + i);
-            *value = *value / (eigenvalue_x[i + from_x] + eigenvalue_y[j + from_y]);
+    const real *eigenvalue_x = l->axes[0].eigenvalue, *eigenvalue_y = l->axes[1].eigenvalue;
+    const bn_spectral_axis *x = &l->spectral.axis[0], *y = &l->spectral.axis[1];
+    for (int j = y->first; j < y->first + y->count; j++)
+        for (int i = x->first; i < x->first + x->count; i++) {
+            real *value = w + (size_t)j * l->n[0] + (size_t)i;
+            *value = *value / (eigenvalue_x[i] + eigenvalue_y[j]);
         }
+}
+
+static void multiply_back(const bn_linear_reference *l, real *w)
+{
+    multiply(l, 1, l->axes[1].back, w, l->product);
+    multiply(l, 0, l->axes[0].back, l->product, w);
+}
+
+/* q = coefficients of A^-1 b on a stretched grid. */
+static void solve_stretched(bn_linear_reference *l, const real *b)
+{
+    multiply(l, 0, l->axes[0].forward, b, l->product);
+    multiply(l, 1, l->axes[1].forward, l->product, l->q);
+    divide(l, l->q);
 }
 
 /* q = A^-1 b, obstacles filled. */
 static void solve_filled(bn_linear_reference *l, const real *b)
 {
+    if (l->spacings) {
+        solve_stretched(l, b);
+        multiply_back(l, l->q);
+        return;
+    }
     transform_forward(l, b);
-    divide(l, l->axes[0].eigenvalue, l->axes[1].eigenvalue, l->q);
-    transform_back(l, l->q);
+    solve_columns(l, l->columns, l->q);
+    all_rows(l, true, l->q);
 }
 
 static bn_status solve_rectangle(void *user, const double *b, double *x)
@@ -775,13 +843,20 @@ static void solve_directly(bn_linear_reference *l, real *x, const real *b)
 void BN_PRECISE(linear_reference_solve_two)(bn_linear_reference *l, bn_linear_reference *second, real *x, real *y,
                                             const real *b, const real *plus)
 {
-    transform_forward(l, b);
-    divide(l, l->axes[0].eigenvalue, l->axes[1].eigenvalue, l->q);
-    for (size_t at = 0; at < l->points; at++)
-        l->p[at] = l->q[at];
-    divide(l, second->coupled[0], second->coupled[1], l->p);
-    transform_back(l, l->q);
-    transform_back(l, l->p);
+    if (l->spacings) {
+        solve_stretched(l, b);
+        memcpy(l->p, l->q, l->points * sizeof *l->p);
+        divide(second, l->p);
+        multiply_back(l, l->q);
+        multiply_back(l, l->p);
+    } else {
+        transform_forward(l, b);
+        solve_columns(l, l->columns, l->q);
+        halve_ends(l, l->q, l->p);
+        solve_columns(l, second->coupled, l->p);
+        all_rows(l, true, l->q);
+        all_rows(l, true, l->p);
+    }
     for (size_t at = 0; at < l->points; at++)
         if (l->desc.stencil.bits[at]) {
             x[at] = l->q[at];

@@ -11,10 +11,9 @@ enum { PAIRS, PLACES, FORWARD, BACK, TABLES }; /* of an axis; the last two: of a
 struct bn_spectral {
     bn_program *program, *program_of_columns; /* of all kernels, or of two one each */
     bn_kernel *rows, *columns;
-    bn_device_array *table[2][TABLES], *eigenvalues;
+    bn_device_array *table[2][TABLES];         /* of each dimension of a stretched grid; else along x */
+    bn_device_array *systems[2], *eigenvalues; /* along y, of each system; of a stretched grid */
     bn_field *work, *work_second, *plus;
-    bn_domain *transposed_domain; /* columns as rows */
-    bn_field *transposed, *transposed_second;
     bn_field *dense; /* of a stretched grid: between the two dimensions */
 };
 
@@ -23,7 +22,7 @@ static const bn_kernel_desc rows_kernel = { "spectral_rows",
                                             { .reads = 1, .writes = 1, .flops = 110 } };
 static const bn_kernel_desc columns_kernel = { "spectral_columns",
                                                BN_PER_COLUMN_PAIR,
-                                               { .reads = 1, .writes = 1, .flops = 220 } };
+                                               { .reads = 1, .writes = 1, .flops = 12 } };
 static const bn_kernel_desc dense_rows_kernel = { "spectral_dense_rows",
                                                   BN_PER_BLOCK,
                                                   { .reads = 1, .writes = 1, .flops = 256 } };
@@ -31,12 +30,20 @@ static const bn_kernel_desc dense_columns_kernel = { "spectral_dense_columns",
                                                      BN_PER_BLOCK,
                                                      { .reads = 1, .writes = 1, .flops = 256 } };
 /* Registers of a work-item: what passes of two levels need, so that an H200 has four work-groups on a compute unit;
- * nearly what passes of three levels need, so that it has three in place of two. */
-enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80, REGISTERS_IN_DOUBLE = 96 };
+ * nearly what passes of three levels need, so that it has three in place of two. Columns take what they need. */
+enum {
+    REGISTERS = 64,
+    REGISTERS_OF_THREE_LEVELS = 80,
+    REGISTERS_IN_DOUBLE = 96,
+    REGISTERS_OF_COLUMNS = 128,
+    REGISTERS_OF_COLUMNS_IN_DOUBLE = 255
+};
 /* Lines from 2^PAIRS_LOG intervals on, of which there are so many, are taken in two pairs. */
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
+/* Work-items that take columns side by side, and columns of theirs. */
+enum { COLUMN_ITEMS = 256, COLUMNS_MOST = 8 };
 enum { VECTOR = 64 }; /* bytes */
-enum { DEFINES_MOST = 37 };
+enum { DEFINES_MOST = 27 };
 
 /* Levels of a pass over lines (kernels/transform.cl). */
 static int levels(const bn_spectral_axis *a, size_t real_bytes)
@@ -44,15 +51,28 @@ static int levels(const bn_spectral_axis *a, size_t real_bytes)
     return real_bytes == 4 && !a->chirps && a->log > 11 ? 3 : 2;
 }
 
-/* Pairs of lines of a work-group. Results of two pairs that lie side by side are stored in half as many pieces; but on
- * an H200 there must be two work-groups for each compute unit left. */
-static size_t pairs(const bn_device *device, const bn_spectral_axis *a, const bn_spectral_axis *across,
-                    size_t real_bytes)
+/* Points of local memory for a pair of lines (kernels/transform.cl): the end of a line of even symmetry stands behind
+ * the others. Lines that are split need room for the shorter ones, and as much for what the sums are made of. */
+static size_t room(const bn_spectral_axis *a)
 {
-    const size_t points = ((size_t)1 << a->log) + 16 + 8; /* an end, and what sets pairs apart */
-    const bool fits = 2 * 2 * real_bytes * points <= bn_device_describe(device)->local_bytes;
-    const bool many = a->log >= PAIRS_LOG && across->count >= PAIRS_LINES;
+    return bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : ((size_t)1 << a->log) + (a->odd ? 0 : 16);
+}
+
+/* Pairs of lines of a work-group. */
+static size_t pairs(const bn_device *device, const bn_spectral_axis *a, int lines, size_t real_bytes)
+{
+    const bool fits = 2 * 2 * real_bytes * room(a) <= bn_device_describe(device)->local_bytes;
+    const bool many = a->log >= PAIRS_LOG && lines >= PAIRS_LINES;
     return levels(a, real_bytes) == 2 && many && fits ? 2 : 1;
+}
+
+/* Columns of a work-group, an even number. */
+static size_t columns_of_group(const bn_column_plan *p)
+{
+    size_t columns = COLUMNS_MOST;
+    while (columns > 2 && columns * (size_t)p->chunks > COLUMN_ITEMS)
+        columns /= 2;
+    return columns;
 }
 
 /* Work-items that form the sums of a line that is split: those of four lines each, at a point, or at both if there are
@@ -78,24 +98,18 @@ static size_t items(const bn_spectral_axis *a, size_t count, size_t real_bytes)
     return wish >= 288 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
 }
 
-static int registers(const bn_spectral_axis *x, const bn_spectral_axis *y, size_t real_bytes)
+static int registers(const bn_spectral_axis *x, size_t real_bytes)
 {
-    const bool three = levels(x, real_bytes) == 3 || levels(y, real_bytes) == 3;
-    return real_bytes == 8 ? REGISTERS_IN_DOUBLE : three ? REGISTERS_OF_THREE_LEVELS : REGISTERS;
+    return real_bytes == 8 ? REGISTERS_IN_DOUBLE : levels(x, real_bytes) == 3 ? REGISTERS_OF_THREE_LEVELS : REGISTERS;
 }
 
 /* Whether the device takes vectors, and has local memory for points and values of a vector of lines
  * (kernels/spectral_lines.cl). */
-static bool takes_lines(const bn_device *device, const bn_spectral_plan *p)
+static bool takes_lines(const bn_device *device, const bn_spectral_axis *x)
 {
-    const uint64_t room = bn_device_describe(device)->local_bytes / VECTOR;
-    bool fits = bn_takes_wide_vectors(device);
-    for (int d = 0; d < 2; d++) {
-        const bn_spectral_axis *a = &p->axis[d];
-        const size_t points = bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : ((size_t)1 << a->log) + 2;
-        fits = fits && points + (size_t)a->count <= room;
-    }
-    return fits;
+    const size_t points = bn_spectral_lines(x) > 1 ? 2 * bn_spectral_split_points(x) : ((size_t)1 << x->log) + 2;
+    return bn_takes_wide_vectors(device) &&
+           points + (size_t)x->count <= bn_device_describe(device)->local_bytes / VECTOR;
 }
 
 static size_t real_bytes_of(const bn_domain *d) { return bn_domain_precision(d) == BN_DOUBLE ? 8 : 4; }
@@ -146,30 +160,36 @@ static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, const pi
     return st;
 }
 
-/* Eigenvalues, and what the second system (NULL: none) needs. */
+/* Of a stretched grid: eigenvalues, also those of the second system (NULL: none). */
 static bn_status create_eigenvalues(bn_domain *domain, const bn_spectral_plan *plan, const bn_spectral_second *second,
-                                    bn_spectral *s)
+                                    bn_device_array **out)
 {
-    bn_status st = BN_OK;
     bn_spectral_plan more = { 0 };
     piece values[4] = { { NULL, 0 } };
     if (second && !bn_spectral_plan_second(second->stencil, real_bytes_of(domain), &more))
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
     for (int d = 0; d < 2; d++) {
-        const bn_spectral_axis *a = &plan->axis[d], *b = &more.axis[d];
-        values[d] = (piece){ a->eigenvalue, bn_spectral_eigenvalues(a) };
-        if (second)
-            values[2 + d] = (piece){ b->eigenvalue, bn_spectral_eigenvalues(b) };
+        const size_t nodes = (size_t)plan->axis[d].intervals + 1;
+        values[d] = (piece){ plan->axis[d].eigenvalue, nodes };
+        values[2 + d] = (piece){ more.axis[d].eigenvalue, nodes };
     }
-    BN_GO(create_joined(domain, "eigenvalues", values, second ? 4 : 2, &s->eigenvalues));
+    const bn_status st = create_joined(domain, "eigenvalues", values, second ? 4 : 2, out);
+    bn_spectral_plan_destroy(&more);
+    return st;
+}
+
+static bn_status create_systems(bn_domain *domain, const bn_spectral_plan *plan, const bn_spectral_second *second,
+                                bn_device_array *out[2])
+{
+    bn_spectral_plan more = { 0 };
+    const bn_column_plan *p = &plan->columns, *q = &more.columns;
+    BN_TRY(bn_device_array_reals(domain, "systems along y", p->tables, bn_column_numbers(p), &out[0]));
     if (!second)
-        goto out;
-    s->work_second = second->work;
-    s->plus = second->plus;
-    if (!s->dense)
-        BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "second coefficients" },
-                              &s->transposed_second));
-out:
+        return BN_OK;
+    if (!bn_spectral_plan_second(second->stencil, real_bytes_of(domain), &more))
+        return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
+    const bn_status st = bn_device_array_reals(domain, "second systems along y", q->tables, bn_column_numbers(q),
+                                               &out[1]);
     bn_spectral_plan_destroy(&more);
     return st;
 }
@@ -188,7 +208,7 @@ static bn_status create_dense(bn_domain *domain, const bn_spectral_plan *plan, c
         { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
     };
     BN_TRY(bn_field_create(domain, &(bn_field_desc){ .name = "half of the coefficients" }, &s->dense));
-    BN_TRY(create_eigenvalues(domain, plan, second, s));
+    BN_TRY(create_eigenvalues(domain, plan, second, &s->eigenvalues));
     BN_TRY(bn_program_build(domain, "spectral_dense", defines, sizeof defines / sizeof *defines, &s->program));
     BN_TRY(bn_kernel_find(s->program, &dense_rows_kernel, &s->rows));
     BN_TRY(bn_kernel_find(s->program, &dense_columns_kernel, &s->columns));
@@ -201,7 +221,7 @@ static bn_status create_dense(bn_domain *domain, const bn_spectral_plan *plan, c
     return BN_OK;
 }
 
-/* Rows and columns take a compiler alike long. */
+/* Rows and columns are compiled with registers of their own where programs are compiled beside each other. */
 static bn_status build_programs(bn_domain *domain, const char *file, const bn_define *defines, size_t count,
                                 bn_spectral *s)
 {
@@ -211,6 +231,9 @@ static bn_status build_programs(bn_domain *domain, const char *file, const bn_de
     all[count] = (bn_define){ .name = columns_kernel.name, .kind = BN_DEF_LEFT_OUT };
     BN_TRY(bn_program_build(domain, file, all, count + apart, &s->program));
     all[count].name = rows_kernel.name;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(all[i].name, "REGISTERS") == 0)
+            all[i].u.i = real_bytes_of(domain) == 8 ? REGISTERS_OF_COLUMNS_IN_DOUBLE : REGISTERS_OF_COLUMNS;
     if (apart)
         BN_TRY(bn_program_build(domain, file, all, count + 1, &s->program_of_columns));
     BN_TRY(bn_kernel_find(s->program, &rows_kernel, &s->rows));
@@ -230,6 +253,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
     }
     s->work = work;
+    s->work_second = second ? second->work : NULL;
+    s->plus = second ? second->plus : NULL;
     const bn_spectral_axis *x = &plan.axis[0], *y = &plan.axis[1];
     if (stencil->widths) {
         BN_GO(create_dense(domain, &plan, second, s));
@@ -237,27 +262,16 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         s = NULL;
         goto out;
     }
-    const bn_domain_desc transposed = {
-        .grid = { .dims = 2, .n = { (uint32_t)y->count, (uint32_t)x->count, 1 }, .h = { 1, 1, 1 } },
-        .precision = bn_domain_precision(domain),
-        .device = bn_domain_device(domain)
-    };
-    BN_GO(bn_domain_create(bn_domain_context(domain), &transposed, &s->transposed_domain));
-    BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "coefficients" }, &s->transposed));
-    BN_GO(create_eigenvalues(domain, &plan, second, s));
-    const bn_place place = bn_domain_place(s->transposed_domain);
-    const bool lines = takes_lines(bn_domain_device(domain), &plan);
+    BN_GO(create_systems(domain, &plan, second, s->systems));
     const bn_device *device = bn_domain_device(domain);
-    const size_t n[2] = { lines ? 1 : pairs(device, x, y, real_bytes), lines ? 1 : pairs(device, y, x, real_bytes) };
-    piece px[PIECES], py[PIECES];
+    const bool lines = takes_lines(device, x);
+    const size_t n = lines ? 1 : pairs(device, x, y->count, real_bytes), columns = columns_of_group(&plan.columns);
+    piece px[PIECES];
     pairs_of(x, lines, px);
-    pairs_of(y, lines, py);
     const bn_define defines[DEFINES_MOST] = {
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
-        { .name = "PLUS", .kind = BN_DEF_INT, .u.i = second && second->plus },
-        { .name = "TRANSPOSED_FIRST", .kind = BN_DEF_INT, .u.i = place.first },
-        { .name = "TRANSPOSED_PITCH", .kind = BN_DEF_INT, .u.i = place.pitch },
-        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, y, real_bytes) },
+        { .name = "PLUS", .kind = BN_DEF_INT, .u.i = s->plus != NULL },
+        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, real_bytes) },
         { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = x->log },
         { .name = "LEVELS_X", .kind = BN_DEF_INT, .u.i = levels(x, real_bytes) },
         { .name = "LENGTH_X", .kind = BN_DEF_INT, .u.i = x->length },
@@ -268,37 +282,28 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "FIRST_X", .kind = BN_DEF_INT, .u.i = x->first },
         { .name = "MIRRORED_X", .kind = BN_DEF_INT, .u.i = x->mirrored },
         { .name = "ODD_X", .kind = BN_DEF_INT, .u.i = x->odd },
-        { .name = "LOG_Y", .kind = BN_DEF_INT, .u.i = y->log },
-        { .name = "LEVELS_Y", .kind = BN_DEF_INT, .u.i = levels(y, real_bytes) },
-        { .name = "LENGTH_Y", .kind = BN_DEF_INT, .u.i = y->length },
-        { .name = "CHIRP_Y", .kind = BN_DEF_INT, .u.i = y->chirps },
-        { .name = "SPLIT_Y", .kind = BN_DEF_INT, .u.i = y->split[0] },
-        { .name = "THEN_SPLIT_Y", .kind = BN_DEF_INT, .u.i = y->split[1] },
-        { .name = "COUNT_Y", .kind = BN_DEF_INT, .u.i = y->count },
-        { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
-        { .name = "MIRRORED_Y", .kind = BN_DEF_INT, .u.i = y->mirrored },
-        { .name = "ODD_Y", .kind = BN_DEF_INT, .u.i = y->odd },
-        { .name = "PAIRS_X", .kind = BN_DEF_INT, .u.i = (long)n[0] },
-        { .name = "PAIRS_Y", .kind = BN_DEF_INT, .u.i = (long)n[1] },
+        { .name = "PAIRS_X", .kind = BN_DEF_INT, .u.i = (long)n },
+        { .name = "ROOM", .kind = BN_DEF_INT, .u.i = (long)room(x) },
         { .name = "TWICE_LOW_X", .kind = BN_DEF_INT, .u.i = x->low_free },
         { .name = "TWICE_HIGH_X", .kind = BN_DEF_INT, .u.i = x->high_free },
-        { .name = "TWICE_LOW_Y", .kind = BN_DEF_INT, .u.i = y->low_free },
-        { .name = "TWICE_HIGH_Y", .kind = BN_DEF_INT, .u.i = y->high_free },
-        { .name = "CHIRP_AT_X", .kind = BN_DEF_INT, .u.i = (long)(px[0].count / 2) },
-        { .name = "SPECTRUM_AT_X", .kind = BN_DEF_INT, .u.i = (long)((px[0].count + px[1].count) / 2) },
-        { .name = "SUMS_AT_X", .kind = BN_DEF_INT, .u.i = (long)((px[0].count + px[1].count + px[2].count) / 2) },
-        { .name = "CHIRP_AT_Y", .kind = BN_DEF_INT, .u.i = (long)(py[0].count / 2) },
-        { .name = "SPECTRUM_AT_Y", .kind = BN_DEF_INT, .u.i = (long)((py[0].count + py[1].count) / 2) },
-        { .name = "SUMS_AT_Y", .kind = BN_DEF_INT, .u.i = (long)((py[0].count + py[1].count + py[2].count) / 2) },
+        { .name = "CHIRP_AT", .kind = BN_DEF_INT, .u.i = (long)(px[0].count / 2) },
+        { .name = "SPECTRUM_AT", .kind = BN_DEF_INT, .u.i = (long)((px[0].count + px[1].count) / 2) },
+        { .name = "SUMS_AT", .kind = BN_DEF_INT, .u.i = (long)((px[0].count + px[1].count + px[2].count) / 2) },
+        { .name = "COUNT_Y", .kind = BN_DEF_INT, .u.i = y->count },
+        { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
+        { .name = "LOW_FREE_Y", .kind = BN_DEF_INT, .u.i = y->low_free },
+        { .name = "HIGH_FREE_Y", .kind = BN_DEF_INT, .u.i = y->high_free },
+        { .name = "CHUNK", .kind = BN_DEF_INT, .u.i = plan.columns.chunk },
+        { .name = "CHUNKS", .kind = BN_DEF_INT, .u.i = plan.columns.chunks },
+        { .name = "COLUMNS", .kind = BN_DEF_INT, .u.i = (long)columns },
     };
-    BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+spectral", defines,
+    BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+columns+spectral", defines,
                          sizeof defines / sizeof *defines, s));
-    bn_kernel_pairs(s->rows, n[0]);
-    bn_kernel_pairs(s->columns, n[1]);
-    bn_kernel_items(s->rows, items(x, n[0], real_bytes));
-    bn_kernel_items(s->columns, items(y, n[1], real_bytes));
+    bn_kernel_pairs(s->rows, n);
+    bn_kernel_items(s->rows, items(x, n, real_bytes));
+    bn_kernel_pairs(s->columns, lines ? 1 : columns / 2);
+    bn_kernel_items(s->columns, (columns * (size_t)plan.columns.chunks + 31) / 32 * 32);
     BN_GO(create_tables(domain, x, px, s->table[0]));
-    BN_GO(create_tables(domain, y, py, s->table[1]));
     *out = s;
     s = NULL;
 out:
@@ -315,13 +320,12 @@ void bn_spectral_destroy(bn_spectral **solver)
         bn_device_array_destroy(&(*solver)->table[0][t]);
         bn_device_array_destroy(&(*solver)->table[1][t]);
     }
+    bn_device_array_destroy(&(*solver)->systems[0]);
+    bn_device_array_destroy(&(*solver)->systems[1]);
     bn_device_array_destroy(&(*solver)->eigenvalues);
     bn_program_destroy(&(*solver)->program);
     bn_program_destroy(&(*solver)->program_of_columns);
-    bn_field_destroy(&(*solver)->transposed);
-    bn_field_destroy(&(*solver)->transposed_second);
     bn_field_destroy(&(*solver)->dense);
-    bn_domain_destroy(&(*solver)->transposed_domain);
     free(*solver);
     *solver = NULL;
 }
@@ -350,17 +354,16 @@ bn_status bn_spectral_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_fie
 {
     if (s->dense)
         return dense_solve_two(s, x, y, b);
-    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
-    const bool two = s->transposed_second;
+    bn_device_array *const *tx = s->table[0];
+    bn_field *second = s->work_second;
     bn_kernel_layers(s->rows, 1);
-    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_NULL, BN_WRITE_OTHER_GRID(s->transposed), BN_NULL, BN_NULL,
-                  BN_ARRAY(tx[PAIRS]), BN_ARRAY(tx[PLACES]), BN_I32V(0)));
-    BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->transposed), BN_WRITE_OTHER_GRID_OR_NULL(s->transposed_second),
-                  BN_UPDATE(s->work), BN_UPDATE_OR_NULL(s->work_second), BN_ARRAY(s->eigenvalues), BN_ARRAY(ty[PAIRS]),
-                  BN_ARRAY(ty[PLACES])));
-    bn_kernel_layers(s->rows, two ? 2 : 1);
-    return BN_RUN(s->rows, BN_READ(s->work, 0), BN_READ_OR_NULL(s->work_second, 0), BN_UPDATE(x),
-                  BN_UPDATE_OR_NULL(two ? y : NULL), BN_READ_OR_NULL(s->plus, 0), BN_ARRAY(tx[PAIRS]),
+    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_NULL, BN_UPDATE(s->work), BN_NULL, BN_NULL, BN_ARRAY(tx[PAIRS]),
+                  BN_ARRAY(tx[PLACES]), BN_I32V(0)));
+    BN_TRY(BN_RUN(s->columns, BN_UPDATE(s->work), BN_UPDATE_OR_NULL(second), BN_ARRAY(s->systems[0]),
+                  BN_ARRAY_OR_NULL(s->systems[1])));
+    bn_kernel_layers(s->rows, second ? 2 : 1);
+    return BN_RUN(s->rows, BN_READ(s->work, 0), BN_READ_OR_NULL(second, 0), BN_UPDATE(x),
+                  BN_UPDATE_OR_NULL(second ? y : NULL), BN_READ_OR_NULL(s->plus, 0), BN_ARRAY(tx[PAIRS]),
                   BN_ARRAY(tx[PLACES]), BN_I32V(1));
 }
 

@@ -1,4 +1,4 @@
-/* spectral_plan.c: lengths, extensions, eigenvalues and chirps of the fast direct solver. */
+/* spectral_plan.c: lengths, extensions, chirps and systems along y of the fast direct solver. */
 #include "numerics/spectral_plan.h"
 
 #include "api/parallel_rows.h"
@@ -65,8 +65,8 @@ static bool choose_split(bn_spectral_axis *a, size_t real_bytes)
     return least <= SPLIT_MOST && local_bytes(a, real_bytes) <= BN_SPECTRAL_LOCAL_BYTES;
 }
 
-/* Lengths of the transform of a line, whose intervals and ends are set. */
-static void set_lengths(bn_spectral_axis *a, size_t real_bytes)
+/* Unknowns of a line, whose intervals and ends are set, and along x lengths of its transform. */
+static void set_lengths(bn_spectral_axis *a, bool along_y, size_t real_bytes)
 {
     a->split[0] = a->split[1] = a->terms = 1;
     a->mirrored = a->low_free == a->high_free ? BN_SPECTRAL_NOT_MIRRORED
@@ -74,7 +74,7 @@ static void set_lengths(bn_spectral_axis *a, size_t real_bytes)
                                               : BN_SPECTRAL_MIRRORED_HIGH;
     a->first = a->low_free ? 0 : 1;
     a->count = a->intervals - 1 + a->low_free + a->high_free;
-    if (a->dense)
+    if (a->dense || along_y)
         return;
     if (a->mirrored)
         a->intervals *= 2;
@@ -111,7 +111,7 @@ static bn_spectral_axis axis_of(const bn_stencil *s, int dim, size_t real_bytes)
                            .low_free = free_end[2 * dim],
                            .high_free = free_end[2 * dim + 1],
                            .dense = s->widths };
-    set_lengths(&a, real_bytes);
+    set_lengths(&a, dim, real_bytes);
     return a;
 }
 
@@ -176,13 +176,12 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
     const char *reason = no_rectangle(s, free_end);
     if (!reason && s->widths && (nx > BN_SPECTRAL_DENSE_NODES || ny > BN_SPECTRAL_DENSE_NODES))
         reason = "on a stretched grid it takes 1025 nodes along a side at most";
-    for (int d = 0; d < 2 && !reason && !s->widths; d++) {
-        const bn_spectral_axis a = axis_of(s, d, real_bytes);
-        if (local_bytes(&a, real_bytes) > BN_SPECTRAL_LOCAL_BYTES)
-            reason =
-                "its lines need more than the 32 KiB of local memory that every device has; fewer nodes, nodes of a "
-                "power of two plus one, or single precision would do";
-    }
+    const bn_spectral_axis x = axis_of(s, 0, real_bytes);
+    if (!reason && !s->widths && local_bytes(&x, real_bytes) > BN_SPECTRAL_LOCAL_BYTES)
+        reason = "its lines along x need more than the 32 KiB of local memory that every device has; fewer nodes, "
+                 "nodes of a power of two plus one, or single precision would do";
+    if (!reason && !s->widths && bn_column_chunk((int)ny - 1) > BN_COLUMN_CHUNK)
+        reason = "it takes 8320 nodes along y at most";
     if (!reason && s->mass == 0 && free_end[0] && free_end[1] && free_end[2] && free_end[3])
         reason = "the matrix is singular: no side gives a value";
     if (!reason && s->rectangle)
@@ -192,34 +191,29 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
     return !reason;
 }
 
-bool bn_spectral_folds(const bn_stencil *s, size_t real_bytes, int log[2], bool odd[2])
+bool bn_spectral_folds(const bn_stencil *s, size_t real_bytes, bn_spectral_shape *out)
 {
-    bool folds = !s->widths;
-    for (int d = 0; d < 2; d++) {
-        const bn_spectral_axis a = axis_of(s, d, real_bytes);
-        log[d] = a.log;
-        odd[d] = a.odd;
-        folds = folds && !a.mirrored && !a.chirps && bn_spectral_lines(&a) == 1;
-    }
-    return folds;
+    const bn_spectral_axis x = axis_of(s, 0, real_bytes), y = axis_of(s, 1, real_bytes);
+    *out = (bn_spectral_shape){ x.log, x.odd, { y.low_free, y.high_free } };
+    return !s->widths && !x.mirrored && !x.chirps && bn_spectral_lines(&x) == 1;
 }
 
 const char *bn_spectral_kind(const bn_stencil *s, size_t real_bytes, int dim)
 {
-    static const char *const whole_or_split[2][2][3] = {
-        { { "rows with unlike ends", "even rows", "odd rows" },
-          { "split rows with unlike ends", "split even rows", "split odd rows" } },
-        { { "columns with unlike ends", "even columns", "odd columns" },
-          { "split columns with unlike ends", "split even columns", "split odd columns" } },
+    static const char *const whole_or_split[2][3] = {
+        { "rows with unlike ends", "even rows", "odd rows" },
+        { "split rows with unlike ends", "split even rows", "split odd rows" },
     };
+    static const char *const ends[2][2] = { { "columns with given ends", "columns with a mirrored high end" },
+                                            { "columns with a mirrored low end", "columns with mirrored ends" } };
     const bn_spectral_axis a = axis_of(s, dim, real_bytes);
     if (s->widths)
         return dim ? "columns of a stretched grid" : "rows of a stretched grid";
+    if (dim)
+        return ends[a.low_free][a.high_free];
     if (a.chirps)
-        return dim ? "convolved columns" : "convolved rows";
-    if (a.split[1] > 1)
-        return dim ? "twice split columns" : "twice split rows";
-    return whole_or_split[dim][a.split[0] > 1][a.mirrored ? 0 : a.odd ? 2 : 1];
+        return "convolved rows";
+    return a.split[1] > 1 ? "twice split rows" : whole_or_split[a.split[0] > 1][a.mirrored ? 0 : a.odd ? 2 : 1];
 }
 
 /* Wave number of coefficient q. */
@@ -392,9 +386,9 @@ static bool fill_chirps(bn_spectral_axis *a)
     return true;
 }
 
-static bool fill_axis(bn_spectral_axis *a, double k, double mass)
+static bool fill_lines(bn_spectral_axis *a)
 {
-    const int size = 1 << a->log, length = a->length;
+    const int size = 1 << a->log;
     a->pick = calloc((size_t)(a->terms * a->count), sizeof *a->pick);
     a->pick_back = calloc((size_t)(a->terms * a->count), sizeof *a->pick_back);
     a->twiddle = calloc(bn_spectral_twiddles(a), sizeof *a->twiddle);
@@ -402,18 +396,13 @@ static bool fill_axis(bn_spectral_axis *a, double k, double mass)
     a->sums = calloc(bn_spectral_sums(a) + 1, sizeof *a->sums);
     a->chirp = calloc(bn_spectral_chirps(a), sizeof *a->chirp);
     a->spectrum = calloc(bn_spectral_spectrum(a), sizeof *a->spectrum);
-    a->eigenvalue = calloc((size_t)a->count, sizeof *a->eigenvalue);
-    if (!a->pick || !a->pick_back || !a->twiddle || !a->factors || !a->sums || !a->chirp || !a->spectrum ||
-        !a->eigenvalue)
+    if (!a->pick || !a->pick_back || !a->twiddle || !a->factors || !a->sums || !a->chirp || !a->spectrum)
         return false;
     for (int q = 0; q < a->count; q++) {
-        const int number = wave(a, q);
-        const double s = sin(pi * number / length);
         /* The point of a value; of a line whose low end is mirrored they count down from the other one. */
         const int point = a->mirrored == BN_SPECTRAL_MIRRORED_LOW ? a->count - q : a->odd ? q + 1 : q;
-        find_places(a, number, a->pick + q);
+        find_places(a, wave(a, q), a->pick + q);
         find_places(a, point, a->pick_back + q);
-        a->eigenvalue[q] = mass + 4 * k * s * s;
     }
     for (int t = 0; t <= size; t++)
         root(t, size, a->twiddle + (ptrdiff_t)2 * t);
@@ -508,39 +497,47 @@ static bool fill_dense(bn_spectral_axis *a, const double *widths, double k, doub
     return good;
 }
 
-bool bn_spectral_plan_create(const bn_stencil *s, size_t real_bytes, bn_spectral_plan *out)
+/* scale: 1, or 1 over the length of the period along x. */
+static bool fill_columns(const bn_stencil *s, bool second, bn_spectral_plan *p)
+{
+    const bn_spectral_axis *x = &p->axis[0], *y = &p->axis[1];
+    double *eigenvalue = calloc((size_t)x->count, sizeof *eigenvalue);
+    for (int q = 0; eigenvalue && q < x->count; q++) {
+        const double root = sin(pi * wave(x, q) / x->length);
+        eigenvalue[q] = s->mass + 4 * s->kx * root * root;
+    }
+    const bool good = eigenvalue && bn_column_plan_create(y->intervals, (bn_column_ends){ y->low_free, y->high_free },
+                                                          eigenvalue, (size_t)x->count, s->ky,
+                                                          1 / (s->ky * (second ? 1 : x->length)), &p->columns);
+    free(eigenvalue);
+    return good;
+}
+
+static bool create_plan(const bn_stencil *s, size_t real_bytes, bool second, bn_spectral_plan *out)
 {
     bool good = true;
+    *out = (bn_spectral_plan){ 0 };
     for (int d = 0; d < 2; d++)
         out->axis[d] = axis_of(s, d, real_bytes);
     for (int d = 0; d < 2 && good && s->widths; d++) {
         bn_spectral_axis *a = &out->axis[d];
         good = fill_dense(a, s->widths + (d ? s->nx - 1 : 0), d ? s->ky : s->kx, d ? 0 : s->mass);
     }
-    if (s->widths) {
-        if (!good)
-            bn_spectral_plan_destroy(out);
-        return good;
-    }
-    for (int d = 0; d < 2 && good; d++)
-        good = fill_axis(&out->axis[d], d ? s->ky : s->kx, d ? 0 : s->mass);
-    const double periods = (double)out->axis[0].length * out->axis[1].length;
-    for (int d = 0; d < 2 && good; d++)
-        for (int q = 0; q < out->axis[d].count; q++)
-            out->axis[d].eigenvalue[q] *= periods;
+    if (!s->widths)
+        good = fill_lines(&out->axis[0]) && fill_columns(s, second, out);
     if (!good)
         bn_spectral_plan_destroy(out);
     return good;
 }
 
+bool bn_spectral_plan_create(const bn_stencil *s, size_t real_bytes, bn_spectral_plan *out)
+{
+    return create_plan(s, real_bytes, false, out);
+}
+
 bool bn_spectral_plan_second(const bn_stencil *s, size_t real_bytes, bn_spectral_plan *out)
 {
-    if (!bn_spectral_plan_create(s, real_bytes, out))
-        return false;
-    for (int d = 0; d < 2 && !s->widths; d++)
-        for (int q = 0; q < out->axis[d].count; q++)
-            out->axis[d].eigenvalue[q] /= (double)out->axis[0].length * out->axis[1].length;
-    return true;
+    return create_plan(s, real_bytes, true, out);
 }
 
 void bn_spectral_plan_destroy(bn_spectral_plan *plan)
@@ -558,5 +555,6 @@ void bn_spectral_plan_destroy(bn_spectral_plan *plan)
         free(a->forward);
         free(a->back);
     }
+    bn_column_plan_destroy(&plan->columns);
     *plan = (bn_spectral_plan){ 0 };
 }

@@ -1,8 +1,9 @@
-/* spectral_plan.h: tables of the fast direct solver (kernels/spectral.cl): lengths, extensions, eigenvalues and chirps,
- * computed once in double for device and reference. */
+/* spectral_plan.h: tables of the fast direct solver (kernels/spectral.cl): lengths, extensions, chirps and tridiagonal
+ * systems, computed once in double for device and reference. */
 #ifndef BN_SPECTRAL_PLAN_H
 #define BN_SPECTRAL_PLAN_H
 
+#include "numerics/column_plan.h"
 #include "numerics/stencil.h"
 #include <stddef.h>
 
@@ -13,7 +14,8 @@ typedef enum bn_spectral_mirrored {
     BN_SPECTRAL_MIRRORED_LOW
 } bn_spectral_mirrored;
 
-/* One dimension. Unknowns are `count` nodes from node `first` on. A line has so many `intervals`, and a period of
+/* One dimension. Unknowns are `count` nodes from node `first` on, between `intervals`. The others describe the
+ * transform along x. A line has `intervals`, and a period of
  * `length`, twice as many, about whose ends it is odd (the value is given) or even. With ends that are not alike it is
  * taken together with its image in the mirrored end: an odd line of twice the intervals. Lines are folded, over 2^log
  * intervals: their own; those of the shorter lines into which a line of m 2^log is split, m odd; or those of a
@@ -24,29 +26,34 @@ typedef enum bn_spectral_mirrored {
  * intervals are, at j = 0 ... I / m, of the values f at points i = m j + 2 (I / m) n of a period,
  *   number c = 0 ... h    f + sum over n = 1 ... h of cos(2 pi c n / m) (f at n + f at -n), whose ends are as before;
  *   number h + c          the sum over n = 1 ... h of sin(2 pi c n / m) (f at n - f at -n), with ends of the other
- * kind. twiddle     bn_spectral_twiddles() numbers: exp(-i pi t / 2^log), t <= 2^log factors     bn_spectral_factors()
- * numbers: the same for kernels/transform.cl, exp(-2 pi i t / 2^n), t < 2^n / 2, from pair 2^n / 2 on, for every length
- * 2^n chirp       bn_spectral_chirps() numbers, pairs (re, im): [intervals + 1] of the values, and as many of the
- * results spectrum    bn_spectral_spectrum() numbers, pairs in the order of the transform's points sums
- * bn_spectral_sums() numbers: for each split the cosines and sines above, a row for each n pick, pick_back
- * [terms][count]      1 + the place of each value in the result of the transform, forward and back, negative where its
- * sign is to be changed; of lines that are split a value is the sum of `terms`, of which 0 stands for none, and point p
- * of shorter line l is at place l (2^log + 1) + p eigenvalue [count]                  times the lengths of both periods
- * On a stretched grid `dense` tables of kernels/spectral_dense.cl stand in place of all these: with a column for each
- * of the `nodes`, intervals + 1, forward and back a row for each unknown, and eigenvalues. */
+ *                         kind.
+ * twiddle     bn_spectral_twiddles() numbers: exp(-i pi t / 2^log), t <= 2^log
+ * factors     bn_spectral_factors() numbers: the same for kernels/transform.cl, exp(-2 pi i t / 2^n), t < 2^n / 2, from
+ *             pair 2^n / 2 on, for every length 2^n
+ * chirp       bn_spectral_chirps() numbers, pairs (re, im): [intervals + 1] of the values, and as many of the results
+ * spectrum    bn_spectral_spectrum() numbers, pairs in the order of the transform's points
+ * sums        bn_spectral_sums() numbers: for each split the cosines and sines above, a row for each n
+ * pick, pick_back
+ *             [terms][count]: 1 + the place of each value in the result of the transform, forward and back, negative
+ *             where its sign is to be changed; of lines that are split a value is the sum of `terms`, of which 0 stands
+ *             for none, and point p of shorter line l is at place l (2^log + 1) + p
+ * On a stretched grid `dense` tables of kernels/spectral_dense.cl stand in place of all these, along x and y: with a
+ * column for each of the `nodes`, intervals + 1, forward and back a row for each unknown, and eigenvalues. */
 typedef struct bn_spectral_axis {
     int intervals, count, first, length, log, split[2], terms;
     bool low_free, high_free; /* mirrored ends, whose node is an unknown */
     bn_spectral_mirrored mirrored;
     bool odd, chirps;
     int32_t *pick, *pick_back;
-    double *twiddle, *factors, *sums, *chirp, *spectrum, *eigenvalue;
+    double *twiddle, *factors, *sums, *chirp, *spectrum;
     bool dense;
-    double *forward, *back;
+    double *forward, *back, *eigenvalue;
 } bn_spectral_axis;
 
+/* columns: the systems along y of each coefficient along x; none on a stretched grid. */
 typedef struct bn_spectral_plan {
     bn_spectral_axis axis[2];
+    bn_column_plan columns;
 } bn_spectral_plan;
 
 static inline size_t bn_spectral_twiddles(const bn_spectral_axis *a) { return 2 * (((size_t)1 << a->log) + 1); }
@@ -95,21 +102,22 @@ static inline int bn_spectral_value_at(const bn_spectral_axis *a, int m, bool ba
     return m >= a->odd && m - a->odd < a->count ? m - a->odd : -1;
 }
 
-/* Of the unknowns; on a stretched grid of the nodes. */
-static inline size_t bn_spectral_eigenvalues(const bn_spectral_axis *a)
-{
-    return (size_t)(a->dense ? a->intervals + 1 : a->count);
-}
-
 /* Whether the direct solver can take the matrix: a whole rectangle with each side given or mirrored throughout, lines
  * that fit into BN_SPECTRAL_LOCAL_BYTES or, on a stretched grid, of BN_SPECTRAL_DENSE_NODES at most, and obstacles in
  * it as capacitance_plan.h takes them. *why (why may be NULL): the reason why not. */
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
-/* Whether the lines along both dimensions have 2^log intervals and both ends alike, given where `odd`. */
-bool bn_spectral_folds(const bn_stencil *, size_t real_bytes, int log[2], bool odd[2]);
-/* What the transforms along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. Ends count
- * where lines are whole or split once. */
+/* Rows of 2^log intervals, whose ends are both given where `odd`, else both mirrored; and the ends of columns. */
+typedef struct bn_spectral_shape {
+    int log;
+    bool odd;
+    bn_column_ends columns;
+} bn_spectral_shape;
+
+/* False: rows are others. */
+bool bn_spectral_folds(const bn_stencil *, size_t real_bytes, bn_spectral_shape *out);
+/* What the lines along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. Ends count where
+ * lines along x are whole or split once. */
 const char *bn_spectral_kind(const bn_stencil *, size_t real_bytes, int dim);
 
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */
@@ -119,8 +127,8 @@ enum { BN_SPECTRAL_DENSE_NODES = 1025 };
 
 /* For numbers of so many bytes. False: no memory. */
 bool bn_spectral_plan_create(const bn_stencil *, size_t real_bytes, bn_spectral_plan *out);
-/* Of the second of two systems: its eigenvalues are not times the lengths of the periods, since the first solution's
- * coefficients are divided, not its transform. */
+/* Of the second of two systems: its columns are not divided by the length of the period, since they come of
+ * coefficients of the first solution, not of a transform. */
 bool bn_spectral_plan_second(const bn_stencil *, size_t real_bytes, bn_spectral_plan *out);
 void bn_spectral_plan_destroy(bn_spectral_plan *);
 

@@ -170,19 +170,12 @@ typedef struct flow_systems {
 
 /* Arrays of a step in one launch: of psi and omega, then of the temperature. */
 enum {
-    STEP_TWIDDLE_X,
-    STEP_TWIDDLE_Y,
-    STEP_PICK_X,
-    STEP_PICK_Y,
-    STEP_OMEGA_X,
-    STEP_OMEGA_Y,
-    STEP_PSI_X,
-    STEP_PSI_Y,
-    STEP_HEAT_PICK_X,
-    STEP_HEAT_PICK_Y,
-    STEP_HEAT_X,
-    STEP_HEAT_Y,
-    STEP_COEFFICIENTS,
+    STEP_TWIDDLE,
+    STEP_PICK,
+    STEP_HEAT_PICK,
+    STEP_OMEGA,
+    STEP_PSI,
+    STEP_HEAT,
     STEP_MEETING,
     FLOW_STEP_TABLES
 };

@@ -8,40 +8,47 @@
 
 /* Above so many nodes separate launches are faster: on an H200 103 us a step against 119 at 513 x 513, with heat. */
 enum { ONE_LAUNCH_NODES = 300 * 300 };
+/* Columns that a work-group takes at a time. */
+enum { STEP_COLUMNS = 2 };
 
 /* Whether the case is of the kind, on a device that could. */
-static bool suits(const flow *s, const bn_device_info *device, int log[2], bool odd[2])
+static bool suits(const flow *s, const bn_device_info *device, bn_spectral_shape *out)
 {
-    int heat_log[2];
     if (!s->systems.coupled || s->newton.on || s->systems.launches == FLOW_LAUNCHES_SEVERAL)
         return false;
     if (s->systems.launches == FLOW_LAUNCHES_AUTO &&
         (!device || !device->side_by_side || (double)s->config.nx * s->config.ny > ONE_LAUNCH_NODES))
         return false;
-    if (!bn_spectral_folds(&s->systems.desc[FLOW_OMEGA].stencil, flow_real_bytes(s), log, odd))
+    if (!bn_spectral_folds(&s->systems.desc[FLOW_OMEGA].stencil, flow_real_bytes(s), out) || !out->odd ||
+        out->columns.low_free || out->columns.high_free)
         return false;
-    return s->config.a == 0 ||
-           (s->systems.desc[FLOW_HEAT].method == BN_LINEAR_SPECTRAL &&
-            bn_spectral_folds(&s->systems.desc[FLOW_HEAT].stencil, flow_real_bytes(s), heat_log, odd));
+    return s->config.a == 0 || (s->systems.desc[FLOW_HEAT].method == BN_LINEAR_SPECTRAL &&
+                                bn_spectral_folds(&s->systems.desc[FLOW_HEAT].stencil, flow_real_bytes(s), out));
 }
 
 bn_status flow_plan_one_launch(const flow *s, bn_plan *p)
 {
-    int log[2];
-    bool odd[2];
+    bn_spectral_shape shape; /* of the temperature's system, if there is one */
     const bn_device_info *device = bn_plan_device(p);
-    const bool one = suits(s, device, log, odd);
+    const bool one = suits(s, device, &shape);
     /* The last one of several launches, without the sums, which take its time on a GPU and none on a CPU. */
     if (one || !s->systems.direct || s->newton.on || !device || device->cpu)
         BN_TRY(bn_plan_skip_kernel(p, "flow_velocity"));
     if (!one)
         return bn_plan_skip_kernel(p, "flow_step");
     BN_TRY(bn_plan_define_int(p, "ONE_LAUNCH", 1));
-    BN_TRY(bn_plan_define_int(p, "STEP_LOG_X", log[0]));
-    BN_TRY(bn_plan_define_int(p, "STEP_LOG_Y", log[1]));
-    BN_TRY(bn_plan_define_int(p, "HEAT_ODD_X", odd[0]));
-    BN_TRY(bn_plan_define_int(p, "HEAT_ODD_Y", odd[1]));
+    BN_TRY(bn_plan_define_int(p, "LOG_X", shape.log));
+    BN_TRY(bn_plan_define_int(p, "CHUNK", bn_column_chunk((int)s->config.ny - 1)));
+    BN_TRY(bn_plan_define_int(p, "COLUMNS", STEP_COLUMNS));
+    BN_TRY(bn_plan_define_int(p, "HEAT_ODD_X", shape.odd));
+    BN_TRY(bn_plan_define_int(p, "HEAT_LOW_FREE_Y", shape.columns.low_free));
+    BN_TRY(bn_plan_define_int(p, "HEAT_HIGH_FREE_Y", shape.columns.high_free));
     return bn_plan_define_int(p, "BORDER", s->systems.border);
+}
+
+static bn_status create_systems(bn_domain *d, const bn_column_plan *p, bn_device_array **out)
+{
+    return bn_device_array_reals(d, "systems along y", p->tables, bn_column_numbers(p), out);
 }
 
 static bn_status create_tables(bn_domain *d, const flow *s, bn_device_array **table)
@@ -55,18 +62,14 @@ static bn_status create_tables(bn_domain *d, const flow *s, bn_device_array **ta
         st = bn_fail(bn_domain_context(d), BN_MEMORY, "no memory for the tables of a step");
         goto out;
     }
-    for (int k = 0; k < 2; k++) {
-        const bn_spectral_axis *a = &omega.axis[k], *h = &heat.axis[k];
-        const size_t count = (size_t)a->count;
-        BN_GO(bn_device_array_reals(d, "twiddle factors", a->factors, bn_spectral_factors(a),
-                                    &table[STEP_TWIDDLE_X + k]));
-        BN_GO(bn_device_array_integers(d, "order", a->pick, count, &table[STEP_PICK_X + k]));
-        BN_GO(bn_device_array_reals(d, "eigenvalues", a->eigenvalue, count, &table[STEP_OMEGA_X + k]));
-        BN_GO(bn_device_array_reals(d, "eigenvalues", psi.axis[k].eigenvalue, count, &table[STEP_PSI_X + k]));
-        if (s->config.a == 0)
-            continue;
-        BN_GO(bn_device_array_integers(d, "order", h->pick, (size_t)h->count, &table[STEP_HEAT_PICK_X + k]));
-        BN_GO(bn_device_array_reals(d, "eigenvalues", h->eigenvalue, (size_t)h->count, &table[STEP_HEAT_X + k]));
+    const bn_spectral_axis *a = &omega.axis[0], *h = &heat.axis[0];
+    BN_GO(bn_device_array_reals(d, "twiddle factors", a->factors, bn_spectral_factors(a), &table[STEP_TWIDDLE]));
+    BN_GO(bn_device_array_integers(d, "order", a->pick, (size_t)a->count, &table[STEP_PICK]));
+    BN_GO(create_systems(d, &omega.columns, &table[STEP_OMEGA]));
+    BN_GO(create_systems(d, &psi.columns, &table[STEP_PSI]));
+    if (s->config.a > 0) {
+        BN_GO(bn_device_array_integers(d, "order", h->pick, (size_t)h->count, &table[STEP_HEAT_PICK]));
+        BN_GO(create_systems(d, &heat.columns, &table[STEP_HEAT]));
     }
 out:
     bn_spectral_plan_destroy(&omega);
@@ -82,29 +85,24 @@ static bn_status launch(flow *s, bool run)
     const bn_linear_work *w = &s->systems.work[FLOW_OMEGA];
     bn_field *border = f->psi_border ? f->psi_border : f->rhs;
     if (s->config.a > 0)
-        return BN_RUN(
-            s->device.step, BN_UPDATE(f->omega), BN_UPDATE(f->next), BN_READ(f->psi, 1), BN_UPDATE(f->before),
-            BN_UPDATE(f->velocity), BN_ARRAY(s->device.moving), BN_UPDATE(f->T), BN_UPDATE(f->T_next),
-            BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(f->node, 0), BN_READ(w->bits, 0), BN_UPDATE(f->rhs),
-            BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0), BN_ARRAY(t[STEP_TWIDDLE_X]),
-            BN_ARRAY(t[STEP_TWIDDLE_Y]), BN_ARRAY(t[STEP_PICK_X]), BN_ARRAY(t[STEP_PICK_Y]), BN_ARRAY(t[STEP_OMEGA_X]),
-            BN_ARRAY(t[STEP_OMEGA_Y]), BN_ARRAY(t[STEP_PSI_X]), BN_ARRAY(t[STEP_PSI_Y]), BN_ARRAY(t[STEP_HEAT_PICK_X]),
-            BN_ARRAY(t[STEP_HEAT_PICK_Y]), BN_ARRAY(t[STEP_HEAT_X]), BN_ARRAY(t[STEP_HEAT_Y]),
-            BN_ARRAY(t[STEP_COEFFICIENTS]), BN_ARRAY(t[STEP_MEETING]), BN_I32V(run), BN_SCALARS(s->device.totals));
+        return BN_RUN(s->device.step, BN_UPDATE(f->omega), BN_UPDATE(f->next), BN_READ(f->psi, 1), BN_UPDATE(f->before),
+                      BN_UPDATE(f->velocity), BN_ARRAY(s->device.moving), BN_UPDATE(f->T), BN_UPDATE(f->T_next),
+                      BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(f->node, 0), BN_READ(w->bits, 0),
+                      BN_UPDATE(f->rhs), BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0),
+                      BN_ARRAY(t[STEP_TWIDDLE]), BN_ARRAY(t[STEP_PICK]), BN_ARRAY(t[STEP_OMEGA]), BN_ARRAY(t[STEP_PSI]),
+                      BN_ARRAY(t[STEP_HEAT_PICK]), BN_ARRAY(t[STEP_HEAT]), BN_ARRAY(t[STEP_MEETING]), BN_I32V(run),
+                      BN_SCALARS(s->device.totals));
     return BN_RUN(s->device.step, BN_UPDATE(f->omega), BN_UPDATE(f->next), BN_READ(f->psi, 1), BN_UPDATE(f->before),
                   BN_UPDATE(f->velocity), BN_ARRAY(s->device.moving), BN_READ(f->node, 0), BN_READ(w->bits, 0),
-                  BN_UPDATE(f->rhs), BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0), BN_ARRAY(t[STEP_TWIDDLE_X]),
-                  BN_ARRAY(t[STEP_TWIDDLE_Y]), BN_ARRAY(t[STEP_PICK_X]), BN_ARRAY(t[STEP_PICK_Y]),
-                  BN_ARRAY(t[STEP_OMEGA_X]), BN_ARRAY(t[STEP_OMEGA_Y]), BN_ARRAY(t[STEP_PSI_X]),
-                  BN_ARRAY(t[STEP_PSI_Y]), BN_ARRAY(t[STEP_COEFFICIENTS]), BN_ARRAY(t[STEP_MEETING]), BN_I32V(run),
-                  BN_SCALARS(s->device.totals));
+                  BN_UPDATE(f->rhs), BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0), BN_ARRAY(t[STEP_TWIDDLE]),
+                  BN_ARRAY(t[STEP_PICK]), BN_ARRAY(t[STEP_OMEGA]), BN_ARRAY(t[STEP_PSI]), BN_ARRAY(t[STEP_MEETING]),
+                  BN_I32V(run), BN_SCALARS(s->device.totals));
 }
 
 bn_status flow_one_launch_setup(bn_sim *sim, flow *s)
 {
     bn_domain *d = bn_sim_domain(sim);
     bn_device_array **t = s->device.step_tables;
-    const size_t pitch = ((size_t)s->config.ny + 15) / 16 * 16, coefficients = 3 * pitch * s->config.nx;
     const int32_t none[4] = { 0 };
     double totals[FLOW_TOTALS + 1];
     s->device.step = bn_sim_kernel(sim, "flow_step");
@@ -112,12 +110,6 @@ bn_status flow_one_launch_setup(bn_sim *sim, flow *s)
         s->device.step = NULL;
         return BN_OK;
     }
-    double *zeros = calloc(coefficients, sizeof *zeros);
-    if (!zeros)
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the coefficients of a step");
-    const bn_status st = bn_device_array_reals(d, "coefficients", zeros, coefficients, &t[STEP_COEFFICIENTS]);
-    free(zeros);
-    BN_TRY(st);
     BN_TRY(bn_device_array_integers(d, "meeting", none, 4, &t[STEP_MEETING]));
     BN_TRY(create_tables(d, s, t));
     (void)bn_kernel_side_by_side(s->device.step, s->config.nx > s->config.ny ? s->config.nx : s->config.ny);

@@ -198,10 +198,14 @@ static const matrix matrices[] = {
     { 34, 33, 0, 1, 1, { true, false, false, true }, NOTHING },
     { 65, 48, 0, 1, 1, { false, true }, ISLAND },
     { 50, 48, 0, 1, 2, { false }, BUMP },
-    { 42, 31, 1, 3, 2, { true, true, true, true }, NOTHING },    /* split between mirrored ends */
-    { 43, 36, 0, 1764, 1225, { false, true }, NOTHING },         /* split twice */
-    { 132, 9, 1, 3, 2, { true, true, true, true }, NOTHING },    /* convolved between mirrored ends */
-    { 9, 150, 0, 1, 3, { false, false, true, false }, NOTHING }, /* convolved between unlike ones */
+    { 42, 31, 1, 3, 2, { true, true, true, true }, NOTHING },  /* split between mirrored ends */
+    { 43, 36, 0, 1764, 1225, { false, true }, NOTHING },       /* split twice */
+    { 132, 9, 1, 3, 2, { true, true, true, true }, NOTHING },  /* convolved between mirrored ends */
+    { 150, 9, 0, 3, 1, { true }, NOTHING },                    /* convolved between unlike ones */
+    { 9, 177, 0, 1, 3, { [2] = true }, NOTHING },              /* columns in longer chunks, the last of them full, */
+    { 6, 674, 1, 1, 3, { [3] = true }, NOTHING },              /* or a separator alone, */
+    { 5, 1283, 0, 1, 3, { false }, NOTHING },                  /* or two nodes */
+    { 5, 8320, 0, 1, 3, { [2] = true, [3] = true }, NOTHING }, /* the most nodes */
 };
 enum { MATRICES = sizeof matrices / sizeof *matrices };
 
@@ -305,6 +309,11 @@ TEST(the_direct_solver_knows_what_it_can_not_do)
     uint8_t *bits = bits_of(&longer);
     const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits, NULL, NULL };
     ck_assert(!bn_spectral_suits(&s, 4, &why) && strstr(why, "local memory"));
+    free(bits);
+    const matrix taller = { 9, 8321, 0, 1, 1, { false }, NOTHING };
+    bits = bits_of(&taller);
+    const bn_stencil tall = { taller.nx, taller.ny, 0, 1, 1, bits, NULL, NULL };
+    ck_assert(!bn_spectral_suits(&tall, 4, &why) && strstr(why, "8320 nodes along y"));
     free(bits);
     /* The longest lines of each kind, split, convolved or whole; and ones that are too long: by a point where
      * both ends are mirrored. Unlike ends take twice the intervals. */

@@ -4,6 +4,7 @@
 #include "support_case.h"
 
 #include "linear_references.h"
+#include "numerics/column_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,35 @@ TEST(eigenvalues_are_those_of_the_differences)
                     BN_LINEAR_SPECTRAL);
         check_modes(&larger[i], BN_LINEAR_SPECTRAL);
         check_modes(&larger[i], BN_LINEAR_MULTIGRID);
+    }
+}
+
+/* --- tridiagonal systems --- */
+
+/* Between two separators of which one is 1 the solution is sinh((n - j) t) / sinh(n t), n nodes from one to the other,
+ * 2 cosh(t) = 2 + m: also where m is next to nothing, or large. */
+TEST(shares_of_separators_are_hyperbolic_sines)
+{
+    static const double m[] = { 0, 1e-14, 1e-9, 1e-4, 0.3, 5, 1e3 };
+    enum { SYSTEMS = sizeof m / sizeof *m };
+    for (int intervals = 40; intervals < 3000; intervals *= 3) {
+        bn_column_plan p;
+        ck_assert(bn_column_plan_create(intervals, (bn_column_ends){ false, true }, m, SYSTEMS, 1, 1, &p));
+        for (size_t c = 0; c < SYSTEMS; c++) {
+            const double t = 2 * asinh(0.5 * sqrt(m[c]));
+            const int last = intervals - (p.chunks - 1) * p.chunk; /* its end is mirrored */
+            for (int j = 1; j < p.chunk; j++) {
+                const double sine = m[c] == 0 ? 1 - (double)j / p.chunk
+                                              : exp(-j * t) * expm1(-2 * (p.chunk - j) * t) / expm1(-2 * p.chunk * t);
+                const double cosine = exp(-j * t) * (1 + exp(-2 * (last - j) * t)) / (1 + exp(-2 * last * t));
+                const double got = p.tables[(size_t)(bn_column_share(&p, false) + j - 1) * SYSTEMS + c];
+                const double got_last = p.tables[(size_t)(bn_column_share(&p, true) + j - 1) * SYSTEMS + c];
+                ck_assert_msg(fabs(got - sine) <= 1e-13 * sine || sine < 1e-20, "m = %g: %g, not %g", m[c], got, sine);
+                ck_assert_msg(j > last ? got_last == 0 : fabs(got_last - cosine) <= 1e-13 * cosine || cosine < 1e-20,
+                              "last chunk, m = %g: %g, not %g", m[c], got_last, cosine);
+            }
+        }
+        bn_column_plan_destroy(&p);
     }
 }
 

@@ -1,0 +1,94 @@
+/* column_plan.c: chunks and tables of tridiagonal systems. */
+#include "numerics/column_plan.h"
+
+#include <stdlib.h>
+
+/* From so many intervals on chunks are longer. */
+enum { INTERVALS_OF_16 = 161, INTERVALS_OF_32 = 641, INTERVALS_OF_64 = 1281 };
+/* Less than this of a number is none of its figures; what is smaller still need not be a number that all devices
+ * have. */
+#define NOTHING 0x1p-80
+
+int bn_column_chunk(int intervals)
+{
+    const int usual = intervals < INTERVALS_OF_16   ? 8
+                      : intervals < INTERVALS_OF_32 ? 16
+                      : intervals < INTERVALS_OF_64 ? 32
+                                                    : 64;
+    const int least = (intervals + BN_COLUMN_CHUNKS) / BN_COLUMN_CHUNKS;
+    return usual > least ? usual : least;
+}
+
+/* Nodes behind the last separator that are unknowns. */
+static int nodes_of_last(const bn_column_plan *p, bn_column_ends ends)
+{
+    return p->intervals - 1 + ends.high_free - (p->chunks - 1) * p->chunk;
+}
+
+/* The tables of `count` nodes behind a separator. Behind them is another one, or a value that is `given`, or the last
+ * of them is a mirrored end (`free`). Returns one less the shares of the first node in the separators. */
+static double fill_chunk(double m, int count, bool free, bool given, double *multiplier, double *share, size_t stride)
+{
+    /* excess: one less the multiplier. lack: where both separators are 1, what node j takes of that behind it. */
+    double excess = 1, lack = given ? 1 : 0, product = 1;
+    for (int j = count; j >= 1; j--) {
+        const bool mirror = free && j == count;
+        const double by = mirror ? 1 / (1 + 0.5 * m) : 1 / (1 + m + excess);
+        multiplier[(size_t)(j - 1) * stride] = by;
+        lack = mirror ? 0.5 * m * by : (m + lack) * by;
+        excess = mirror ? 0.5 * m * by : (m + excess) * by;
+    }
+    for (int j = 1; j <= count; j++) {
+        product *= multiplier[(size_t)(j - 1) * stride];
+        share[(size_t)(j - 1) * stride] = product < NOTHING ? 0 : product;
+    }
+    return lack;
+}
+
+static void fill_column(const bn_column_plan *p, bn_column_ends ends, double m, double *to)
+{
+    const size_t stride = p->columns;
+    const int inner = p->chunk - 1, last = nodes_of_last(p, ends);
+    const double lack = fill_chunk(m, inner, false, false, to + (size_t)bn_column_multiplier(p, false) * stride,
+                                   to + (size_t)bn_column_share(p, false) * stride, stride);
+    const double lack_at_end = fill_chunk(m, last, ends.high_free, !ends.high_free,
+                                          to + (size_t)bn_column_multiplier(p, true) * stride,
+                                          to + (size_t)bn_column_share(p, true) * stride, stride);
+    const double coupling = to[(size_t)(bn_column_share(p, false) + inner - 1) * stride];
+    double *multiplier = to + (size_t)bn_column_separator(p) * stride,
+           *inverse = to + (size_t)bn_column_inverse(p) * stride;
+    double rest = 1; /* one less the multiplier of the separator before */
+    for (int s = 0; s < p->chunks; s++) {
+        /* The pivot less the coupling to the next separator. */
+        const bool is_last = s + 1 == p->chunks, at_end = is_last && last == 0 && ends.high_free;
+        const double own = s == 0 || at_end ? 0.5 * m : m; /* the row of a mirrored end is halved */
+        const double above = is_last ? lack_at_end : lack;
+        const double excess = own + above + (s == 0 ? 0 : lack + coupling * rest);
+        const double pivot = excess + (is_last ? 0 : coupling);
+        const bool given = s == 0 && !ends.low_free;
+        const double by = given || is_last ? 0 : coupling / pivot;
+        multiplier[(size_t)s * stride] = by < NOTHING ? 0 : by;
+        inverse[(size_t)s * stride] = given ? 0 : 1 / pivot;
+        rest = given ? 1 : excess / pivot;
+    }
+}
+
+bool bn_column_plan_create(int intervals, bn_column_ends ends, const double *value, size_t columns, double k,
+                           double scale, bn_column_plan *out)
+{
+    *out = (bn_column_plan){ .intervals = intervals, .chunk = bn_column_chunk(intervals), .columns = columns };
+    out->chunks = (intervals - 1 + ends.high_free) / out->chunk + 1;
+    out->tables = calloc(bn_column_numbers(out), sizeof *out->tables);
+    if (!out->tables)
+        return false;
+    for (size_t c = 0; c < columns; c++)
+        fill_column(out, ends, value[c] / k, out->tables + c);
+    out->tables[bn_column_numbers(out) - 1] = scale;
+    return true;
+}
+
+void bn_column_plan_destroy(bn_column_plan *p)
+{
+    free(p->tables);
+    *p = (bn_column_plan){ 0 };
+}
