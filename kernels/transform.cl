@@ -33,7 +33,7 @@
 #define ROOM 0
 #endif
 #ifndef LOG_X
-#define LOG_X 1
+#define LOG_X 2
 #endif
 
 /* Index in local memory: points of every stride of the transform lie in different banks. Of two numbers that have no

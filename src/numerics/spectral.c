@@ -9,7 +9,7 @@
 enum { PAIRS, PLACES, FORWARD, BACK, TABLES }; /* of an axis; the last two: of a stretched grid */
 
 struct bn_spectral {
-    bn_program *program, *program_of_columns; /* of all kernels, or of two one each */
+    bn_program *program, *program_of_columns; /* of both kernels, or each of one */
     bn_kernel *rows, *columns;
     bn_device_array *table[2][TABLES];         /* of each dimension of a stretched grid; else along x */
     bn_device_array *systems[2], *eigenvalues; /* along y, of each system; of a stretched grid */
@@ -40,6 +40,8 @@ enum {
 };
 /* Lines from 2^PAIRS_LOG intervals on, of which there are so many, are taken in two pairs. */
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
+/* Nodes of a chunk from which on columns need more. */
+enum { LONG_CHUNK = 32 };
 /* Work-items that take columns side by side, and columns of theirs. */
 enum { COLUMN_ITEMS = 256, COLUMNS_MOST = 8 };
 enum { VECTOR = 64 }; /* bytes */
@@ -221,19 +223,18 @@ static bn_status create_dense(bn_domain *domain, const bn_spectral_plan *plan, c
     return BN_OK;
 }
 
-/* Rows and columns are compiled with registers of their own where programs are compiled beside each other. */
-static bn_status build_programs(bn_domain *domain, const char *file, const bn_define *defines, size_t count,
+/* Columns of long chunks need more registers than rows: where compilers are told how many there are they are a program
+ * of their own. defines[0]: REGISTERS. */
+static bn_status build_programs(bn_domain *domain, const char *file, const bn_define *defines, size_t count, int chunk,
                                 bn_spectral *s)
 {
     bn_define all[DEFINES_MOST + 1];
-    const bool apart = bn_compiles_aside(bn_domain_device(domain));
+    const bool apart = chunk >= LONG_CHUNK && bn_compiles_aside(bn_domain_device(domain));
     memcpy(all, defines, count * sizeof *all);
     all[count] = (bn_define){ .name = columns_kernel.name, .kind = BN_DEF_LEFT_OUT };
     BN_TRY(bn_program_build(domain, file, all, count + apart, &s->program));
     all[count].name = rows_kernel.name;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(all[i].name, "REGISTERS") == 0)
-            all[i].u.i = real_bytes_of(domain) == 8 ? REGISTERS_OF_COLUMNS_IN_DOUBLE : REGISTERS_OF_COLUMNS;
+    all[0].u.i = real_bytes_of(domain) == 8 ? REGISTERS_OF_COLUMNS_IN_DOUBLE : REGISTERS_OF_COLUMNS;
     if (apart)
         BN_TRY(bn_program_build(domain, file, all, count + 1, &s->program_of_columns));
     BN_TRY(bn_kernel_find(s->program, &rows_kernel, &s->rows));
@@ -269,9 +270,9 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     piece px[PIECES];
     pairs_of(x, lines, px);
     const bn_define defines[DEFINES_MOST] = {
+        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, real_bytes) },
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = s->plus != NULL },
-        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, real_bytes) },
         { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = x->log },
         { .name = "LEVELS_X", .kind = BN_DEF_INT, .u.i = levels(x, real_bytes) },
         { .name = "LENGTH_X", .kind = BN_DEF_INT, .u.i = x->length },
@@ -298,7 +299,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "COLUMNS", .kind = BN_DEF_INT, .u.i = (long)columns },
     };
     BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+columns+spectral", defines,
-                         sizeof defines / sizeof *defines, s));
+                         sizeof defines / sizeof *defines, plan.columns.chunk, s));
     bn_kernel_pairs(s->rows, n);
     bn_kernel_items(s->rows, items(x, n, real_bytes));
     bn_kernel_pairs(s->columns, lines ? 1 : columns / 2);

@@ -204,13 +204,11 @@ const char *bn_spectral_kind(const bn_stencil *s, size_t real_bytes, int dim)
         { "rows with unlike ends", "even rows", "odd rows" },
         { "split rows with unlike ends", "split even rows", "split odd rows" },
     };
-    static const char *const ends[2][2] = { { "columns with given ends", "columns with a mirrored high end" },
-                                            { "columns with a mirrored low end", "columns with mirrored ends" } };
     const bn_spectral_axis a = axis_of(s, dim, real_bytes);
     if (s->widths)
         return dim ? "columns of a stretched grid" : "rows of a stretched grid";
     if (dim)
-        return ends[a.low_free][a.high_free];
+        return bn_column_chunk(a.intervals) < 32 ? "columns in short chunks" : "columns in long chunks";
     if (a.chirps)
         return "convolved rows";
     return a.split[1] > 1 ? "twice split rows" : whole_or_split[a.split[0] > 1][a.mirrored ? 0 : a.odd ? 2 : 1];
