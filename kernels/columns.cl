@@ -41,6 +41,8 @@ ALWAYS_INLINED void solve_chunk(real v[CHUNK], global const real *restrict multi
         before = v[j] = multiplier[(j - 1) * count] * fma(v[j], scale, before);
 }
 
+#define OR_NOTHING(v) (fabs(v) < LEAST ? 0 : (v))
+
 /* What work-items share, a number for each chunk of each of COLUMNS columns: separators' right-hand sides and then
  * values, what the chunk before adds to them, and their tables. */
 typedef struct shared {
@@ -108,11 +110,12 @@ ALWAYS_INLINED void solve_columns(global const real *in, global real *out, globa
                 }
                 const real own = of.b[task], next = is_last ? 0 : of.b[task + COLUMNS];
                 global const real *restrict share = t + SHARE(is_last) * c.count + column;
-                v[0] = own;
+                v[0] = OR_NOTHING(own);
                 UNROLLED
                 for (int j = 1; j < CHUNK; j++) {
                     const real near = fma(share[(j - 1) * c.count], own, v[j]);
-                    v[j] = is_last ? near : fma(share[(CHUNK - 1 - j) * c.count], next, near);
+                    const real value = is_last ? near : fma(share[(CHUNK - 1 - j) * c.count], next, near);
+                    v[j] = OR_NOTHING(value);
                 }
                 UNROLLED
                 for (int j = 0; j < CHUNK; j++)

@@ -359,6 +359,8 @@ ALWAYS_INLINED void store(reals v, int lines, global real *to)
         to[line] = ((private const real *)&v)[line];
 }
 
+#define OR_NOTHING(v) (fabs(v) < (reals)(LEAST) ? (reals)(0) : (v))
+
 /* Along y, in place; the coefficients of the second solution are `second`. The host's column_plan.h has the method and
  * the tables. */
 kernel void spectral_columns(global real *coefficients, global real *second, global const real *restrict systems,
@@ -401,11 +403,12 @@ kernel void spectral_columns(global real *coefficients, global real *second, glo
             global const real *share = t + (is_last ? 3 : 1) * (CHUNK - 1) * COUNT_X;
             const reals own = fma(load(separator + s * COUNT_X, lines), next, load(inverse + s * COUNT_X, lines) * b[s]);
             if (node >= FIRST_Y)
-                store(own, lines, to + AT(column, node));
+                store(OR_NOTHING(own), lines, to + AT(column, node));
             for (int j = 1; j <= count; j++) {
                 global real *at = to + AT(column, node + j);
                 const reals near = fma(load(share + (j - 1) * COUNT_X, lines), own, load(at, lines));
-                store(is_last ? near : fma(load(share + (CHUNK - 1 - j) * COUNT_X, lines), next, near), lines, at);
+                const reals v = is_last ? near : fma(load(share + (CHUNK - 1 - j) * COUNT_X, lines), next, near);
+                store(OR_NOTHING(v), lines, at);
             }
             next = own;
         }

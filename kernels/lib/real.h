@@ -28,6 +28,14 @@ typedef float16 reals;
 #define REAL(x) x##f /* no literal of type double reaches a device without fp64 */
 #endif
 
+/* Where less is taken for nothing: numbers that decay further become ones for which a CPU takes a hundred times as long,
+ * and which some devices do not have. */
+#if REAL_BYTES == 8
+#define LEAST REAL(0x1p-900)
+#else
+#define LEAST REAL(0x1p-100)
+#endif
+
 /* The type of sums that decide; the same as real, so that devices without fp64 give the same bits. */
 typedef real acc;
 

@@ -681,6 +681,9 @@ static real solve_chunk(const real *multiplier, size_t columns, int count, real 
     return before;
 }
 
+/* As LEAST of kernels/lib/real.h says. */
+static real or_nothing(real v) { return fabs((double)v) < (sizeof(real) == 8 ? 0x1p-900 : 0x1p-100) ? 0 : v; }
+
 /* Column c, in place: x[j stride] is node j. */
 static void solve_column(const bn_linear_reference *l, const real *tables, size_t c, real *x, size_t stride)
 {
@@ -713,10 +716,11 @@ static void solve_column(const bn_linear_reference *l, const real *tables, size_
         const real *share = t + (size_t)bn_column_share(p, is_last) * columns;
         real *own = x + (size_t)at * stride;
         if (at >= y->first)
-            own[0] = b[s];
+            own[0] = or_nothing(b[s]);
         for (int j = 1; j <= count; j++) {
             const real near = FMA(share[(size_t)(j - 1) * columns], b[s], own[(size_t)j * stride]);
-            own[(size_t)j * stride] = is_last ? near : FMA(share[(size_t)(p->chunk - j - 1) * columns], b[s + 1], near);
+            own[(size_t)j * stride] = or_nothing(
+                is_last ? near : FMA(share[(size_t)(p->chunk - j - 1) * columns], b[s + 1], near));
         }
     }
 }
