@@ -22,7 +22,7 @@ static const bn_kernel_desc rows_kernel = { "spectral_rows",
                                             { .reads = 1, .writes = 1, .flops = 110 } };
 static const bn_kernel_desc columns_kernel = { "spectral_columns",
                                                BN_PER_COLUMN_PAIR,
-                                               { .reads = 1, .writes = 1, .flops = 12 } };
+                                               { .reads = 1, .writes = 1, .flops = 9 } };
 static const bn_kernel_desc dense_rows_kernel = { "spectral_dense_rows",
                                                   BN_PER_BLOCK,
                                                   { .reads = 1, .writes = 1, .flops = 256 } };
