@@ -76,7 +76,8 @@ kernel void flow_step(global real *omega, global real *next, global const real *
     ROLLED
     for (int part = HEAT ? 0 : PHASES; part < 2 * PHASES; part++) {
         const int heat = HEAT && part < PHASES, phase = part % PHASES, odd = heat ? HEAT_ODD_X : 1;
-        const int first_row = heat ? !HEAT_LOW_FREE_Y : 1, rows = NY - 2 + (heat ? HEAT_LOW_FREE_Y + HEAT_HIGH_FREE_Y : 0);
+        const int first_row = heat ? !HEAT_LOW_FREE_Y : 1;
+        const int rows = NY - 2 + (heat ? HEAT_LOW_FREE_Y + HEAT_HIGH_FREE_Y : 0);
         const axis x = ROW(odd);
 #if HEAT
         const columns y = COLUMN(x, heat && HEAT_LOW_FREE_Y, heat && HEAT_HIGH_FREE_Y);

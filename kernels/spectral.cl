@@ -1,7 +1,7 @@
-/* spectral.cl: fast Poisson solver: a direct solver for the matrix of lib/stencil.h on a rectangle in three launches: sine
- * or cosine transforms along x (transform.cl), a tridiagonal system along y for each coefficient (columns.cl), and
- * transforms back (Hockney 1965, who solved the systems by cyclic reduction). With SYSTEMS = 2 it solves A x = b and B y
- * = area x for two matrices of the same unknowns: the coefficients of x are those of the second right-hand side. */
+/* spectral.cl: fast Poisson solver: a direct solver for the matrix of lib/stencil.h on a rectangle in three launches:
+ * sine or cosine transforms along x (transform.cl), a tridiagonal system along y for each coefficient (columns.cl), and
+ * transforms back (Hockney 1965, who solved the systems by cyclic reduction). With SYSTEMS = 2 it solves A x = b and
+ * B y = area x for two matrices of the same unknowns: the coefficients of x are those of the second right-hand side. */
 
 #define TABLES(back)                                                                                       \
     ((tables){ pairs, (places) + ((back) ? TERMS * COUNT_X : 0), (pairs) + CHIRP_AT, (pairs) + SPECTRUM_AT, \

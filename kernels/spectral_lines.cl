@@ -401,7 +401,8 @@ kernel void spectral_columns(global real *coefficients, global real *second, glo
         for (int s = CHUNKS - 1; s >= 0; s--) {
             const int node = s * CHUNK, count = min(CHUNK - 1, last - node), is_last = s + 1 == CHUNKS;
             global const real *share = t + (is_last ? 3 : 1) * (CHUNK - 1) * COUNT_X;
-            const reals own = fma(load(separator + s * COUNT_X, lines), next, load(inverse + s * COUNT_X, lines) * b[s]);
+            const reals alone = load(inverse + s * COUNT_X, lines) * b[s];
+            const reals own = fma(load(separator + s * COUNT_X, lines), next, alone);
             if (node >= FIRST_Y)
                 store(OR_NOTHING(own), lines, to + AT(column, node));
             for (int j = 1; j <= count; j++) {

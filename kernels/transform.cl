@@ -1,5 +1,6 @@
-/* transform.cl: sine and cosine transforms of the rows of a grid, for the fast direct solver (spectral.cl) and for whole
- * steps in one launch (flow_step.cl): functions, no kernels. The kind of transform follows from the two ends of a row.
+/* transform.cl: sine and cosine transforms of the rows of a grid, for the fast direct solver (spectral.cl) and for
+ * whole steps in one launch (flow_step.cl): functions, no kernels. The kind of transform follows from the two ends of a
+ * row.
  *
  * Each line is continued beyond its ends: odd where the value is given, even where the border mirrors. So it is
  * periodic with LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one
@@ -135,8 +136,8 @@ ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, global const real2 *t
 #define AHEAD 4
 #endif
 
-/* Along x: the ends of a line, and its unknowns, `count` nodes from `first` on. A work-group has PAIRS_X pairs of lines,
- * and ROOM points of local memory for each. Tables: those of the host's spectral_plan.h, forward or back. */
+/* Along x: the ends of a line, and its unknowns, `count` nodes from `first` on. A work-group has PAIRS_X pairs of
+ * lines, and ROOM points of local memory for each. Tables: those of the host's spectral_plan.h, forward or back. */
 typedef struct axis {
     int odd, first, count, twice_low, twice_high;
 } axis;
@@ -681,8 +682,8 @@ ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, in
     }
 }
 
-/* Rows from number `row` on, of so many: values, which count twice at a mirrored end because the stencil halves them; or
- * coefficients on their way back, which begin at the grid's first node, so that vectors of them are aligned. */
+/* Rows from number `row` on, of so many: values, which count twice at a mirrored end because the stencil halves them;
+ * or coefficients on their way back, which begin at the grid's first node, so that vectors of them are aligned. */
 ALWAYS_INLINED lines take_rows(axis x, int back, int first_row, int row, int rows)
 {
     return (lines){ AT(back ? 0 : x.first, first_row + row),

@@ -38,8 +38,9 @@ static inline size_t bn_column_numbers(const bn_column_plan *p)
     return (size_t)(bn_column_inverse(p) + p->chunks) * p->columns + 1;
 }
 
-/* Work-items that take a column at most, one for each chunk; nodes that each may have. */
-enum { BN_COLUMN_CHUNKS = 128, BN_COLUMN_CHUNK = 65 };
+/* Work-items that take a column at most, one for each chunk; nodes that each may have; and from how many on they take
+ * more registers than other kernels. */
+enum { BN_COLUMN_CHUNKS = 128, BN_COLUMN_CHUNK = 65, BN_COLUMN_LONG = 32 };
 
 /* A chunk's nodes: other numbers give other bits. */
 int bn_column_chunk(int intervals);

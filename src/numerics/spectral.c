@@ -40,8 +40,6 @@ enum {
 };
 /* Lines from 2^PAIRS_LOG intervals on, of which there are so many, are taken in two pairs. */
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
-/* Nodes of a chunk from which on columns need more. */
-enum { LONG_CHUNK = 32 };
 /* Work-items that take columns side by side, and columns of theirs. */
 enum { COLUMN_ITEMS = 256, COLUMNS_MOST = 8 };
 enum { VECTOR = 64 }; /* bytes */
@@ -53,17 +51,10 @@ static int levels(const bn_spectral_axis *a, size_t real_bytes)
     return real_bytes == 4 && !a->chirps && a->log > 11 ? 3 : 2;
 }
 
-/* Points of local memory for a pair of lines (kernels/transform.cl): the end of a line of even symmetry stands behind
- * the others. Lines that are split need room for the shorter ones, and as much for what the sums are made of. */
-static size_t room(const bn_spectral_axis *a)
-{
-    return bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : ((size_t)1 << a->log) + (a->odd ? 0 : 16);
-}
-
 /* Pairs of lines of a work-group. */
 static size_t pairs(const bn_device *device, const bn_spectral_axis *a, int lines, size_t real_bytes)
 {
-    const bool fits = 2 * 2 * real_bytes * room(a) <= bn_device_describe(device)->local_bytes;
+    const bool fits = 2 * 2 * real_bytes * bn_spectral_room(a) <= bn_device_describe(device)->local_bytes;
     const bool many = a->log >= PAIRS_LOG && lines >= PAIRS_LINES;
     return levels(a, real_bytes) == 2 && many && fits ? 2 : 1;
 }
@@ -229,7 +220,7 @@ static bn_status build_programs(bn_domain *domain, const char *file, const bn_de
                                 bn_spectral *s)
 {
     bn_define all[DEFINES_MOST + 1];
-    const bool apart = chunk >= LONG_CHUNK && bn_compiles_aside(bn_domain_device(domain));
+    const bool apart = chunk >= BN_COLUMN_LONG && bn_compiles_aside(bn_domain_device(domain));
     memcpy(all, defines, count * sizeof *all);
     all[count] = (bn_define){ .name = columns_kernel.name, .kind = BN_DEF_LEFT_OUT };
     BN_TRY(bn_program_build(domain, file, all, count + apart, &s->program));
@@ -284,7 +275,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "MIRRORED_X", .kind = BN_DEF_INT, .u.i = x->mirrored },
         { .name = "ODD_X", .kind = BN_DEF_INT, .u.i = x->odd },
         { .name = "PAIRS_X", .kind = BN_DEF_INT, .u.i = (long)n },
-        { .name = "ROOM", .kind = BN_DEF_INT, .u.i = (long)room(x) },
+        { .name = "ROOM", .kind = BN_DEF_INT, .u.i = (long)bn_spectral_room(x) },
         { .name = "TWICE_LOW_X", .kind = BN_DEF_INT, .u.i = x->low_free },
         { .name = "TWICE_HIGH_X", .kind = BN_DEF_INT, .u.i = x->high_free },
         { .name = "CHIRP_AT", .kind = BN_DEF_INT, .u.i = (long)(px[0].count / 2) },

@@ -21,12 +21,8 @@ static int ceil_log2(int n)
     return log;
 }
 
-/* Local memory that a pair of lines needs on a GPU (kernels/transform.cl). */
-static size_t local_bytes(const bn_spectral_axis *a, size_t real_bytes)
-{
-    const size_t whole = ((size_t)1 << a->log) + (a->odd ? 0 : 16);
-    return 2 * real_bytes * (bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : whole);
-}
+/* Local memory that a pair of lines needs on a GPU. */
+static size_t local_bytes(const bn_spectral_axis *a, size_t real_bytes) { return 2 * real_bytes * bn_spectral_room(a); }
 
 /* Into so many lines a line is split at most, and so many are a second split's own work: more take as long as a
  * convolution (docs/measurements.md). */
@@ -208,7 +204,7 @@ const char *bn_spectral_kind(const bn_stencil *s, size_t real_bytes, int dim)
     if (s->widths)
         return dim ? "columns of a stretched grid" : "rows of a stretched grid";
     if (dim)
-        return bn_column_chunk(a.intervals) < 32 ? "columns in short chunks" : "columns in long chunks";
+        return bn_column_chunk(a.intervals) < BN_COLUMN_LONG ? "columns in short chunks" : "columns in long chunks";
     if (a.chirps)
         return "convolved rows";
     return a.split[1] > 1 ? "twice split rows" : whole_or_split[a.split[0] > 1][a.mirrored ? 0 : a.odd ? 2 : 1];

@@ -82,6 +82,13 @@ static inline size_t bn_spectral_split_points(const bn_spectral_axis *a)
     return (size_t)(a->intervals + bn_spectral_lines(a));
 }
 
+/* Points of local memory for a pair of lines (kernels/transform.cl): the end of a line of even symmetry stands behind
+ * the others. Lines that are split need room for the shorter ones, and as much for what the sums are made of. */
+static inline size_t bn_spectral_room(const bn_spectral_axis *a)
+{
+    return bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : ((size_t)1 << a->log) + (a->odd ? 0 : 16);
+}
+
 static inline size_t bn_spectral_chirps(const bn_spectral_axis *a) { return 4 * (size_t)(a->intervals + 1); }
 
 /* From which pair on the chirps of the results stand. */
