@@ -30,7 +30,7 @@ ALWAYS_INLINED void halve_ends(real v[CHUNK], columns c, int begin)
 }
 
 /* What lies between the separators, for zeros there. */
-ALWAYS_INLINED void solve_chunk(real v[CHUNK], global const real *restrict multiplier, int count, real scale)
+ALWAYS_INLINED void solve_chunk(real v[CHUNK], global const real *multiplier, int count, real scale)
 {
     UNROLLED
     for (int j = CHUNK - 2; j >= 1; j--)
@@ -70,8 +70,8 @@ ALWAYS_INLINED void solve_separators(shared of, int column, int chunks)
 /* COLUMNS columns from `begin` on: coefficients along x of a right-hand side, in the grid's order from its first node,
  * to those of the solution, `out`, which may be `in`, and of a second system. `room` is for what work-items share. */
 ALWAYS_INLINED void solve_columns(global const real *in, global real *out, global real *out_second, int systems,
-                                  columns c, int begin, global const real *restrict tables,
-                                  global const real *restrict tables_second, local real *room)
+                                  columns c, int begin, global const real *tables,
+                                  global const real *tables_second, local real *room)
 {
     const int tasks = COLUMNS * c.chunks, held = KEEPS_REGISTERS && tasks <= (int)get_local_size(0);
     const index_t scale_at = (index_t)(SEPARATOR + 2 * c.chunks) * c.count;
@@ -79,7 +79,7 @@ ALWAYS_INLINED void solve_columns(global const real *in, global real *out, globa
     real v[CHUNK];
     ROLLED
     for (int system = 0; system < systems; system++) {
-        global const real *restrict t = system ? tables_second : tables;
+        global const real *t = system ? tables_second : tables;
         global const real *from = system ? out : in;
         global real *to = system ? out_second : out;
         const real scale = t[scale_at];
@@ -109,7 +109,7 @@ ALWAYS_INLINED void solve_columns(global const real *in, global real *out, globa
                     continue;
                 }
                 const real own = of.b[task], next = is_last ? 0 : of.b[task + COLUMNS];
-                global const real *restrict share = t + SHARE(is_last) * c.count + column;
+                global const real *share = t + SHARE(is_last) * c.count + column;
                 v[0] = OR_NOTHING(own);
                 UNROLLED
                 for (int j = 1; j < CHUNK; j++) {
