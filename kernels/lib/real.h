@@ -28,8 +28,8 @@ typedef float16 reals;
 #define REAL(x) x##f /* no literal of type double reaches a device without fp64 */
 #endif
 
-/* Where less is taken for nothing: numbers that decay further become ones for which a CPU takes a hundred times as long,
- * and which some devices do not have. */
+/* Where less is taken for nothing: numbers that decay further become ones for which a CPU takes many times as long, and
+ * which some devices do not have. */
 #if REAL_BYTES == 8
 #define LEAST REAL(0x1p-900)
 #else
