@@ -141,10 +141,7 @@ ALWAYS_INLINED void convolve(local reals *z, int log, global const real2 *twiddl
     }
 }
 
-/* The transform along x, constants of the build; tables: of the host's spectral_plan.h, forward or back. */
-typedef struct axis {
-    int log, length, split, then_split, chirps, mirrored, odd, count;
-} axis;
+/* Of the transform along x, forward or back: the host's spectral_plan.h has them. */
 typedef struct tables {
     global const real2 *twiddle;
     global const int *pick;
@@ -211,49 +208,48 @@ ALWAYS_INLINED void split_line(local reals *z, int intervals, int odd, int m, gl
 #define CHANGES(number, m) ((number) > (m) / 2)
 
 /* The second split from the last line on, since they need more room then. */
-ALWAYS_INLINED void transform_split(local reals *z, axis a, tables t, local reals *work)
+ALWAYS_INLINED void transform_split(local reals *z, tables t, local reals *work)
 {
-    const int m = a.split, then = a.then_split, intervals = a.length / 2, shorter = intervals / m;
-    const int points = (1 << a.log) + 1;
-    split_line(z, intervals, a.odd, m, t.sums, work);
-    for (int line = m - 1; then > 1 && line >= 0; line--) {
+    const int m = SPLIT_X, then = THEN_SPLIT_X, intervals = LENGTH_X / 2, shorter = intervals / m;
+    const int points = (1 << LOG_X) + 1;
+    split_line(z, intervals, ODD_X, m, t.sums, work);
+    for (int line = THEN_SPLIT_X > 1 ? m - 1 : -1; line >= 0; line--) {
         local reals *to = z + line * then * points;
         for (int j = shorter; j >= 0; j--)
             to[j] = z[line * (shorter + 1) + j];
-        split_line(to, shorter, a.odd ^ CHANGES(line, m), then, t.sums + m / 2 * SUMS(m), work);
+        split_line(to, shorter, ODD_X ^ CHANGES(line, m), then, t.sums + m / 2 * SUMS(m), work);
     }
     for (int line = 0; line < m * then; line++)
-        transform_points(z + line * points, a.log, t.twiddle,
-                         a.odd ^ CHANGES(line / then, m) ^ CHANGES(line % then, then));
+        transform_points(z + line * points, LOG_X, t.twiddle,
+                         ODD_X ^ CHANGES(line / then, m) ^ CHANGES(line % then, then));
 }
 enum { MIRRORED_HIGH = 1, MIRRORED_LOW };
 
 /* The value at point m of a transform, -1: zero; back: from coefficients. */
-static inline int value_at(axis a, int m, int back)
+static inline int value_at(int m, int back)
 {
-    const int from_mirror = (int)abs(a.count - m), coefficient = m / 2;
-    if (!a.mirrored)
-        return m - a.odd < a.count ? m - a.odd : -1;
+    const int from_mirror = (int)abs(COUNT_X - m), coefficient = m / 2;
+    if (!MIRRORED_X)
+        return m - ODD_X < COUNT_X ? m - ODD_X : -1;
     if (back)
-        return m % 2 && coefficient < a.count ? coefficient : -1;
-    return from_mirror >= a.count ? -1 : a.mirrored == MIRRORED_LOW ? from_mirror : a.count - 1 - from_mirror;
+        return m % 2 && coefficient < COUNT_X ? coefficient : -1;
+    return from_mirror >= COUNT_X ? -1 : MIRRORED_X == MIRRORED_LOW ? from_mirror : COUNT_X - 1 - from_mirror;
 }
 
 /* Transforms the values y of lines; their points are in z then. work: for lines that are split. */
-ALWAYS_INLINED void transform(local const reals *y, axis a, int back, tables t, local reals *z, local reals *work)
+ALWAYS_INLINED void transform(local const reals *y, int back, tables t, local reals *z, local reals *work)
 {
-    const int split = a.split > 1;
-    for (int m = 0; m <= (split ? a.length / 2 : 1 << a.log); m++) {
-        const int number = value_at(a, m, back);
+    for (int m = 0; m <= (SPLIT_X > 1 ? LENGTH_X / 2 : 1 << LOG_X); m++) {
+        const int number = value_at(m, back);
         const reals v = number < 0 ? (reals)(0) : y[number];
-        z[m] = a.chirps && number >= 0 ? times(v, t.chirp[m]) : v;
+        z[m] = CHIRP_X && number >= 0 ? times(v, t.chirp[m]) : v;
     }
-    if (split)
-        transform_split(z, a, t, work);
+    if (SPLIT_X > 1)
+        transform_split(z, t, work);
     else
-        transform_points(z, a.log, t.twiddle, a.odd);
-    if (a.chirps)
-        convolve(z, a.log, t.twiddle, t.spectrum, a.odd);
+        transform_points(z, LOG_X, t.twiddle, ODD_X);
+    if (CHIRP_X)
+        convolve(z, LOG_X, t.twiddle, t.spectrum, ODD_X);
 }
 
 /* What stands at a place of `pick`. */
@@ -264,14 +260,14 @@ ALWAYS_INLINED reals term(local const reals *z, int place)
 }
 
 /* Value number q of the result of the transform. */
-ALWAYS_INLINED reals result(local const reals *z, int q, axis a, tables t)
+ALWAYS_INLINED reals result(local const reals *z, int q, tables t)
 {
     reals sum = term(z, t.pick[q]);
-    for (int n = 1; n < (a.split > 1 ? 2 : 1) * (a.then_split > 1 ? 2 : 1); n++)
-        if (t.pick[n * a.count + q] != 0)
-            sum = sum + term(z, t.pick[n * a.count + q]);
-    const reals v = a.chirps ? times(sum, t.chirp[a.length / 2 + t.pick[q]]) : sum;
-    return a.odd && a.chirps ? (reals)(-v.hi, v.lo) : v;
+    for (int n = 1; n < (SPLIT_X > 1 ? 2 : 1) * (THEN_SPLIT_X > 1 ? 2 : 1); n++)
+        if (t.pick[n * COUNT_X + q] != 0)
+            sum = sum + term(z, t.pick[n * COUNT_X + q]);
+    const reals v = CHIRP_X ? times(sum, t.chirp[LENGTH_X / 2 + t.pick[q]]) : sum;
+    return ODD_X && CHIRP_X ? (reals)(-v.hi, v.lo) : v;
 }
 
 /* Values of the first of LINES lines that lie `apart`; zeros for the others. */
@@ -311,7 +307,6 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
                           global const int *restrict places, int back)
 {
     local reals z[POINTS], y[COUNT_X], work[WORK];
-    const axis x = { LOG_X, LENGTH_X, SPLIT_X, THEN_SPLIT_X, CHIRP_X, MIRRORED_X, ODD_X, COUNT_X };
     const tables t = TABLES(back);
     const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2), lines = min(LINES, COUNT_Y - row);
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
@@ -323,10 +318,10 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
         y[0] *= (real)(1 + TWICE_LOW_X);
         y[COUNT_X - 1] *= (real)(1 + TWICE_HIGH_X);
     }
-    transform(y, x, back, t, z, work);
+    transform(y, back, t, z, work);
     global real *to = (second ? out_second : out) + (back ? first : coefficients);
     for (int q = 0; q < COUNT_X; q++) {
-        y[q] = result(z, q, x, t);
+        y[q] = result(z, q, t);
         for (int line = 0; PLUS && second && line < lines; line++)
             REAL_AT(y, q, line) += plus[first + (index_t)line * PITCH + q];
         if (lines == LINES)
