@@ -331,28 +331,34 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
     }
 }
 
-/* LINES numbers that lie side by side, or as many as there are. */
+/* Numbers that lie side by side: of LINES those from `begin` to `end`, zeros for the others. */
 #if REAL_BYTES == 8
 #define LOAD_REALS(from) vload8(0, from)
 #else
 #define LOAD_REALS(from) vload16(0, from)
 #endif
-ALWAYS_INLINED reals load(global const real *from, int lines)
+ALWAYS_INLINED reals load(global const real *from, int begin, int end)
 {
     reals v = (reals)(0);
-    if (lines == LINES)
+    if (end - begin == LINES)
         return LOAD_REALS(from);
-    for (int line = 0; line < lines; line++)
+    for (int line = begin; line < end; line++)
         ((private real *)&v)[line] = from[line];
     return v;
 }
-ALWAYS_INLINED void store(reals v, int lines, global real *to)
+ALWAYS_INLINED void store(reals v, int begin, int end, global real *to)
 {
-    if (lines == LINES)
+    if (end - begin == LINES)
         STORE_REALS(v, to);
-    for (int line = 0; lines < LINES && line < lines; line++)
+    for (int line = end - begin == LINES ? end : begin; line < end; line++)
         to[line] = ((private const real *)&v)[line];
 }
+/* Of a row of a table: all of LINES are there but on the smallest grids. */
+#if COUNT_X < 16
+#define ENTRIES(row) load(row, 0, min(COUNT_X, LINES))
+#else
+#define ENTRIES(row) LOAD_REALS(row)
+#endif
 
 #define OR_NOTHING(v) (fabs(v) < (reals)(LEAST) ? (reals)(0) : (v))
 
@@ -362,7 +368,9 @@ kernel void spectral_columns(global real *coefficients, global real *second, glo
                              global const real *restrict systems_second)
 {
     local reals z[CHUNK], b[CHUNKS];
-    const int column = 2 * (int)get_group_id(0), lines = min(LINES, COUNT_X - column), last = FIRST_Y + COUNT_Y - 1;
+    /* The last columns are taken with some of those before, which others solve for. */
+    const int own_column = 2 * (int)get_group_id(0), column = max(min(own_column, COUNT_X - LINES), 0);
+    const int begin = own_column - column, end = min(LINES, COUNT_X - column), last = FIRST_Y + COUNT_Y - 1;
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
         return;
     for (int system = 0; system < SYSTEMS; system++) {
@@ -370,42 +378,42 @@ kernel void spectral_columns(global real *coefficients, global real *second, glo
         global const real *separator = t + 4 * (CHUNK - 1) * COUNT_X, *inverse = separator + CHUNKS * COUNT_X;
         global real *to = system ? second : coefficients;
         const reals scale = (reals)(inverse[CHUNKS * COUNT_X - column]);
-        reals end = (reals)(0);
+        reals handed_on = (reals)(0);
         for (int s = 0; s < CHUNKS; s++) {
             const int node = s * CHUNK, count = min(CHUNK - 1, last - node);
             global const real *multiplier = t + (s + 1 == CHUNKS ? 2 * (CHUNK - 1) : 0) * COUNT_X;
             for (int j = node < FIRST_Y; j <= count; j++) {
                 const int mirrored = (LOW_FREE_Y & (node + j == 0)) | (HIGH_FREE_Y & (node + j == last));
                 const real weight = (system > 0) & mirrored ? REAL(0.5) : 1;
-                z[j] = (reals)(weight) * load(coefficients + AT(column, node + j), lines);
+                z[j] = (reals)(weight) * load(coefficients + AT(column, node + j), begin, end);
             }
             for (int j = count - 1; j >= 1; j--)
-                z[j] = fma(load(multiplier + j * COUNT_X, lines), z[j + 1], z[j]);
+                z[j] = fma(ENTRIES(multiplier + j * COUNT_X), z[j + 1], z[j]);
             reals before = (reals)(0);
             for (int j = 1; j <= count; j++) {
-                before = load(multiplier + (j - 1) * COUNT_X, lines) * fma(z[j], scale, before);
+                before = ENTRIES(multiplier + (j - 1) * COUNT_X) * fma(z[j], scale, before);
                 z[j] = before;
-                store(before, lines, to + AT(column, node + j));
+                store(before, begin, end, to + AT(column, node + j));
             }
             b[s] = fma(node < FIRST_Y ? (reals)(0) : z[0], scale, count > 0 ? z[1] : (reals)(0));
             if (s > 0)
-                b[s] = fma(load(separator + (s - 1) * COUNT_X, lines), b[s - 1], b[s] + end);
-            end = before;
+                b[s] = fma(ENTRIES(separator + (s - 1) * COUNT_X), b[s - 1], b[s] + handed_on);
+            handed_on = before;
         }
         reals next = (reals)(0);
         for (int s = CHUNKS - 1; s >= 0; s--) {
             const int node = s * CHUNK, count = min(CHUNK - 1, last - node), is_last = s + 1 == CHUNKS;
             global const real *share = t + (is_last ? 3 : 1) * (CHUNK - 1) * COUNT_X;
-            const reals alone = load(inverse + s * COUNT_X, lines) * b[s];
-            const reals own = fma(load(separator + s * COUNT_X, lines), next, alone);
-            if (node >= FIRST_Y)
-                store(OR_NOTHING(own), lines, to + AT(column, node));
+            const reals alone = ENTRIES(inverse + s * COUNT_X) * b[s];
+            const reals own = fma(ENTRIES(separator + s * COUNT_X), next, alone);
+            z[0] = own;
             for (int j = 1; j <= count; j++) {
-                global real *at = to + AT(column, node + j);
-                const reals near = fma(load(share + (j - 1) * COUNT_X, lines), own, load(at, lines));
-                const reals v = is_last ? near : fma(load(share + (CHUNK - 1 - j) * COUNT_X, lines), next, near);
-                store(OR_NOTHING(v), lines, at);
+                const reals from = load(to + AT(column, node + j), begin, end);
+                const reals near = fma(ENTRIES(share + (j - 1) * COUNT_X), own, from);
+                z[j] = is_last ? near : fma(ENTRIES(share + (CHUNK - 1 - j) * COUNT_X), next, near);
             }
+            for (int j = node < FIRST_Y; j <= count; j++)
+                store(OR_NOTHING(z[j]), begin, end, to + AT(column, node + j));
             next = own;
         }
     }
