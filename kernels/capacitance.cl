@@ -2,7 +2,7 @@
  * "Obstacles in the direct solver", and src/numerics/capacitance_plan.h.
  * SURFACE_MOST: surface nodes at most. */
 
-/* So many surface nodes at once, whose loads overlap; on a CPU they do so by themselves. */
+/* So many surface nodes at once, whose loads overlap. */
 #define AT_ONCE 32
 
 /* x = filled + sum over surface nodes k < count, in this order, of x - filled there times influence k, at the unknowns
@@ -31,7 +31,7 @@ kernel void capacitance_correct(global const real *restrict filled, global const
     int k = 0;
 #define NEXT(q) sum = sum + values[k + q] * here[(k + q) * plane + i];
 #define NEXT_8(q) NEXT(q) NEXT(q + 1) NEXT(q + 2) NEXT(q + 3) NEXT(q + 4) NEXT(q + 5) NEXT(q + 6) NEXT(q + 7)
-#if !IS_CPU
+#if LOADS_AT_ONCE >= AT_ONCE
     for (; k + AT_ONCE <= count; k += AT_ONCE)
         EACH_LANE_OF_ROW(i, begin, end, real sum = own[i]; NEXT_8(0) NEXT_8(8) NEXT_8(16) NEXT_8(24) own[i] = sum)
 #endif

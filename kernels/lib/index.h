@@ -116,10 +116,12 @@ typedef int index_t;
 #define UNROLLED
 #define UNROLLED_BY_8
 #define KEEPS_REGISTERS 0
+#define LOADS_AT_ONCE 8 /* in the text of a loop; more overlap by themselves */
 #define NEXT_WARP(item) (item)
 #else
 #define UNROLLED _Pragma("unroll")
 #define UNROLLED_BY_8 _Pragma("unroll 8") /* so that loads overlap */
 #define KEEPS_REGISTERS 1
+#define LOADS_AT_ONCE 32
 #define NEXT_WARP(item) (((item) + 31) / 32 * 32) /* the first from there on of work-items that branch for themselves */
 #endif
