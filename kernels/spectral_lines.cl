@@ -354,8 +354,8 @@ ALWAYS_INLINED void store(reals v, int begin, int end, global real *to)
         to[line] = ((private const real *)&v)[line];
 }
 /* Of a row of a table: all of LINES are there but on the smallest grids. */
-#if COUNT_X < 16
-#define ENTRIES(row) load(row, 0, min(COUNT_X, LINES))
+#if COUNT_X < LINES
+#define ENTRIES(row) load(row, 0, COUNT_X)
 #else
 #define ENTRIES(row) LOAD_REALS(row)
 #endif

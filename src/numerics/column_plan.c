@@ -5,8 +5,8 @@
 
 /* From so many intervals on chunks are longer. */
 enum { INTERVALS_OF_16 = 161, INTERVALS_OF_32 = 641, INTERVALS_OF_64 = 1281 };
-/* Less than this of a number is none of its figures; what is smaller still need not be a number that all devices
- * have. */
+/* A smaller share of a number changes none of another's figures, and times a small one it would become a number that
+ * some devices do not have. */
 #define NOTHING 0x1p-80
 
 int bn_column_chunk(int intervals)

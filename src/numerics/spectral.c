@@ -214,8 +214,8 @@ static bn_status create_dense(bn_domain *domain, const bn_spectral_plan *plan, c
     return BN_OK;
 }
 
-/* Columns of long chunks need more registers than rows: where compilers are told how many there are they are a program
- * of their own. defines[0]: REGISTERS. */
+/* Columns of long chunks need more registers than rows: where REGISTERS, which is defines[0], counts, they are a
+ * program of their own. */
 static bn_status build_programs(bn_domain *domain, const char *file, const bn_define *defines, size_t count, int chunk,
                                 bn_spectral *s)
 {

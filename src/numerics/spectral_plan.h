@@ -14,12 +14,11 @@ typedef enum bn_spectral_mirrored {
     BN_SPECTRAL_MIRRORED_LOW
 } bn_spectral_mirrored;
 
-/* One dimension. Unknowns are `count` nodes from node `first` on, between `intervals`. The others describe the
- * transform along x. A line has `intervals`, and a period of
- * `length`, twice as many, about whose ends it is odd (the value is given) or even. With ends that are not alike it is
- * taken together with its image in the mirrored end: an odd line of twice the intervals. Lines are folded, over 2^log
- * intervals: their own; those of the shorter lines into which a line of m 2^log is split, m odd; or those of a
- * convolution (`chirps`).
+/* One dimension. Unknowns are `count` nodes from node `first` on. The rest describes the transform along x. A line has
+ * so many `intervals`, and a period of `length`, twice as many, about whose ends it is odd (the value is given) or
+ * even. With ends that are not alike it is taken together with its image in the mirrored end: an odd line of twice the
+ * intervals. Lines are folded, over 2^log intervals: their own; those of the shorter lines into which a line of m 2^log
+ * is split, m odd; or those of a convolution (`chirps`).
  *
  * A line is split by the prime factor algorithm (Good 1958, Thomas 1963) into split[0] lines, and each of them into
  * split[1] (1: not); the two have no divisor in common. With h = (m - 1) / 2 the m lines that come of one of I
