@@ -12,7 +12,8 @@
 typedef struct bn_argument_kind bn_argument_kind;
 extern const bn_argument_kind bn_argument_null, bn_argument_real, bn_argument_word, bn_argument_read,
     bn_argument_read_ahead, bn_argument_image, bn_argument_write, bn_argument_update, bn_argument_array,
-    bn_argument_counters, bn_argument_partials, bn_argument_totals, bn_argument_scalars;
+    bn_argument_counters, bn_argument_partials, bn_argument_partials_ahead, bn_argument_totals, bn_argument_scalars,
+    bn_argument_scalars_ahead, bn_argument_inner_rows, bn_argument_only_inner_rows;
 
 typedef struct bn_arg {
     const bn_argument_kind *kind;
@@ -56,6 +57,17 @@ typedef struct bn_arg {
 /* Partial sums to be added up: total_sum in the kernel. */
 #define BN_TOTALS(p) { .kind = &bn_argument_totals, .object.partials = (p) }
 #define BN_SCALARS(s) { .kind = &bn_argument_scalars, .object.scalars = (s) }
+/* No arguments of the kernel; they stand behind all that are. The next launch needs these sums and scalars: devices
+ * begin to agree on them as they are before this launch, which has none and keeps the devices busy meanwhile. */
+#define BN_PARTIALS_AHEAD(p) { .kind = &bn_argument_partials_ahead, .object.partials = (p) }
+#define BN_SCALARS_AHEAD(s) { .kind = &bn_argument_scalars_ahead, .object.scalars = (s) }
+/* Rows of each box that have so many cells, at most half of the box, in whole blocks, from the second block on (row
+ * BN_BLOCK_NY), so that neither they nor those beside them lie in a halo across y; none in boxes of less than three
+ * blocks. The kernel is given their number. */
+#define BN_INNER_ROWS(cells) { .kind = &bn_argument_inner_rows, .value.u = (cells) }
+/* The same for a kernel that has work there alone, and reads no halo: where boxes have programs of their own, which
+ * know their place (kernels/lib/index.h), no other rows are launched. */
+#define BN_ONLY_INNER_ROWS(cells) { .kind = &bn_argument_only_inner_rows, .value.u = (cells) }
 #define BN_ARRAY(a) { .kind = &bn_argument_array, .object.array = (a) }
 /* What the case has, or NULL, which the kernel is given then and does not access: NVIDIA's driver takes 0.2 to 0.4 us a
  * launch for every buffer, and none for NULL. */

@@ -3,7 +3,10 @@
  * has one owner, of changed scalars the largest counts, counters are integers. */
 #include "comm/allreduce.h"
 
+#include "comm/channel.h"
 #include "device/calls.h"
+#include "grid/queues.h"
+#include "grid/queues.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +43,9 @@ typedef struct bn_round {
     char *room;
     size_t at;
     char *exchanged; /* behind it: the part of this rank, and those of all */
+    /* Of each device, what is read comes after this event, in the queue of outgoing messages; NULL: it is read in the
+     * queue of launches. */
+    const cl_event *after;
 } bn_round;
 
 static size_t partial_bytes(const bn_partials *p)
@@ -52,17 +58,12 @@ static bool has_changed(const bn_partials *p, int component)
     return component >= 64 || (p->changed >> component & 1);
 }
 
-/* Bytes of a buffer that lie together. */
-static bn_status copy_all(bn_device *device, const bn_buffer *b, size_t at, size_t bytes, void *data, bool write)
+static cl_command_queue queue_of_reads(const bn_round *r, const bn_device *device)
 {
-    return bn_call_copy(device, b->name,
-                        &(bn_copy){ .queue = device->queue,
-                                    .mem = b->mem,
-                                    .data = data,
-                                    .write = write,
-                                    .at = { at, 0, 0 },
-                                    .region = { bytes, 1, 1 } });
+    return r->after ? device->outgoing : device->queue;
 }
+
+static const cl_event *before_reads(const bn_round *r, size_t local) { return r->after ? &r->after[local] : NULL; }
 
 static bn_status read_partials(bn_round *r, const bn_partials *p)
 {
@@ -83,7 +84,8 @@ static bn_status read_partials(bn_round *r, const bn_partials *p)
                 continue;
             /* One piece, or rows of some layers. */
             const bool one = n[0] == d->sums.blocks_x && (n[1] == rows || n[2] == 1);
-            const bn_copy copy = { .queue = box->device->queue,
+            const bn_copy copy = { .queue = queue_of_reads(r, box->device),
+                                   .wait = { before_reads(r, box->local) },
                                    .mem = from->mem,
                                    .data = room,
                                    .at = { at[0], at[1], at[2] },
@@ -163,7 +165,13 @@ static bn_status write_partials(bn_round *r, bn_partials *p)
         if (d->ctx->comm.ops)
             gather_partials(r, end - c, values);
         for (size_t m = 0; m < d->local_count; m++)
-            BN_TRY(copy_all(bn_local_device(d, m), p->buffer[m], at, changed, values, true));
+            BN_TRY(bn_call_copy(bn_local_device(d, m), p->buffer[m]->name,
+                                &(bn_copy){ .queue = bn_local_device(d, m)->queue,
+                                            .mem = p->buffer[m]->mem,
+                                            .data = values,
+                                            .write = true,
+                                            .at = { at, 0, 0 },
+                                            .region = { changed, 1, 1 } }));
     }
     p->differ = false;
     p->changed = 0;
@@ -174,7 +182,12 @@ static bn_status read_scalars(bn_round *r, const bn_scalars *s)
 {
     const size_t bytes = s->buffer[0]->bytes;
     for (size_t m = 0; m < r->d->local_count; m++)
-        BN_TRY(copy_all(bn_local_device(r->d, m), s->buffer[m], 0, bytes, r->room + r->at + m * bytes, false));
+        BN_TRY(bn_call_copy(bn_local_device(r->d, m), s->buffer[m]->name,
+                            &(bn_copy){ .queue = queue_of_reads(r, bn_local_device(r->d, m)),
+                                        .wait = { before_reads(r, m) },
+                                        .mem = s->buffer[m]->mem,
+                                        .data = r->room + r->at + m * bytes,
+                                        .region = { bytes, 1, 1 } }));
     return BN_OK;
 }
 
@@ -244,46 +257,144 @@ static bool needs(const bn_scalars *s) { return s->shared && s->differ; }
 
 static size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partial_count, bn_scalars *const *scalars,
-                       size_t scalar_count)
+/* What one round makes equal. */
+typedef struct bn_subjects {
+    bn_partials *partials[BN_ALLREDUCE_MOST];
+    bn_scalars *scalars[BN_ALLREDUCE_MOST];
+    size_t partial_count, scalar_count;
+} bn_subjects;
+
+/* Those that devices have changed. */
+static bn_subjects changed_ones(bn_partials *const *partials, size_t partial_count, bn_scalars *const *scalars,
+                                size_t scalar_count)
+{
+    bn_subjects s = { .partial_count = 0 };
+    for (size_t i = 0; i < partial_count; i++)
+        if (partials[i]->differ)
+            s.partials[s.partial_count++] = partials[i];
+    for (size_t i = 0; i < scalar_count; i++)
+        if (needs(scalars[i]))
+            s.scalars[s.scalar_count++] = scalars[i];
+    return s;
+}
+
+/* Lists what all of them are read or, `back`, written by. */
+static bn_status list_copies(bn_round *r, const bn_subjects *s, bool back)
+{
+    r->at = 0;
+    for (size_t i = 0; i < s->partial_count; i++) {
+        const size_t room = padded(partial_bytes(s->partials[i]));
+        BN_TRY(back ? write_partials(r, s->partials[i]) : read_partials(r, s->partials[i]));
+        r->at += room;
+    }
+    for (size_t i = 0; i < s->scalar_count; i++) {
+        BN_TRY(back ? write_scalars(r, s->scalars[i]) : read_scalars(r, s->scalars[i]));
+        r->at += padded(2 * r->d->local_count * s->scalars[i]->buffer[0]->bytes);
+    }
+    return BN_OK;
+}
+
+static const char doing[] = "allreduce of sums";
+
+static bn_status find_room(bn_domain *d, const bn_subjects *s, const cl_event *after, bn_round *r)
 {
     size_t bytes = 0;
     int components = 0; /* that ranks may exchange at once */
-    bool looks = false; /* the caller does, at changed scalars */
-    for (size_t i = 0; i < partial_count; i++) {
-        bytes += partials[i]->differ ? padded(partial_bytes(partials[i])) : 0;
-        if (partials[i]->differ && partials[i]->components > components)
-            components = partials[i]->components;
+    for (size_t i = 0; i < s->partial_count; i++) {
+        bytes += padded(partial_bytes(s->partials[i]));
+        components = s->partials[i]->components > components ? s->partials[i]->components : components;
     }
-    for (size_t i = 0; i < scalar_count; i++) {
-        looks = looks || (needs(scalars[i]) && !d->device->thread);
-        bytes += needs(scalars[i]) ? padded(2 * d->local_count * scalars[i]->buffer[0]->bytes) : 0;
-    }
-    if (!d->distributed || bytes == 0)
-        return BN_OK;
+    for (size_t i = 0; i < s->scalar_count; i++)
+        bytes += padded(2 * d->local_count * s->scalars[i]->buffer[0]->bytes);
     void *begin;
     const size_t parts = (size_t)d->ctx->comm.ranks + 1;
     const size_t exchanged = d->ctx->comm.ops ? parts * (size_t)components * largest_part(d) : 0;
-    BN_TRY(bn_double_buffer_next(d, "allreduce of sums", bytes + exchanged, &begin));
-    bn_round r = { d, begin, 0, (char *)begin + bytes };
-    for (int back = 0; back < 2; back++) {
-        r.at = 0;
-        for (size_t i = 0; i < partial_count; i++) {
-            if (!partials[i]->differ)
-                continue;
-            const size_t room = padded(partial_bytes(partials[i]));
-            BN_TRY(back ? write_partials(&r, partials[i]) : read_partials(&r, partials[i]));
-            r.at += room;
-        }
-        for (size_t i = 0; i < scalar_count; i++) {
-            if (!needs(scalars[i]))
-                continue;
-            BN_TRY(back ? write_scalars(&r, scalars[i]) : read_scalars(&r, scalars[i]));
-            r.at += padded(2 * d->local_count * scalars[i]->buffer[0]->bytes);
-        }
-        BN_TRY((back ? bn_flush_all : looks ? bn_wait_for_launches : bn_queues_meet)(d, "allreduce of sums"));
-    }
+    BN_TRY(bn_double_buffer_next(d, doing, bytes + exchanged, &begin));
+    *r = (bn_round){ .d = d, .room = begin, .exchanged = (char *)begin + bytes, .after = after };
     return BN_OK;
+}
+
+/* A round that goes on beside launches. Attached to a domain. */
+typedef struct bn_begun {
+    bn_subjects of; /* of nothing: there is none */
+    bn_round round;
+    size_t devices;
+    cl_event *before; /* of each device: the end of what was launched before it */
+} bn_begun;
+
+static void destroy_begun(void *object)
+{
+    bn_begun *b = object;
+    for (size_t m = 0; m < b->devices; m++)
+        bn_event_put(&b->before[m], NULL);
+    free(b->before);
+    free(b);
+}
+
+static bn_status find_begun(bn_domain *d, bn_begun **out)
+{
+    *out = bn_attached(d->attached, destroy_begun);
+    if (*out && (*out)->before)
+        return BN_OK;
+    bn_begun *b = calloc(1, sizeof *b);
+    *out = b;
+    BN_TRY(bn_attach(d->ctx, &d->attached, b, destroy_begun));
+    if (!(b->before = calloc(d->local_count, sizeof(cl_event))))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the events of %zu devices", d->local_count);
+    b->devices = d->local_count;
+    return BN_OK;
+}
+
+static bn_status end_begun(bn_domain *d)
+{
+    bn_begun *b = bn_attached(d->attached, destroy_begun);
+    if (!b || b->of.partial_count + b->of.scalar_count == 0)
+        return BN_OK;
+    const bn_subjects of = b->of;
+    b->of = (bn_subjects){ .partial_count = 0 };
+    BN_TRY(bn_flush_all(d, doing)); /* what was launched meanwhile */
+    BN_TRY(bn_outgoing_meet(d, doing));
+    BN_TRY(list_copies(&b->round, &of, true));
+    return bn_flush_all(d, doing);
+}
+
+bn_status bn_allreduce_begin(bn_domain *d, bn_partials *const *partials, size_t partial_count,
+                             bn_scalars *const *scalars, size_t scalar_count)
+{
+    bn_begun *b;
+    if (!d->distributed)
+        return BN_OK;
+    BN_TRY(end_begun(d));
+    const bn_subjects of = changed_ones(partials, partial_count, scalars, scalar_count);
+    if (of.partial_count + of.scalar_count == 0)
+        return BN_OK;
+    BN_TRY(find_begun(d, &b));
+    BN_TRY(find_room(d, &of, b->before, &b->round));
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_TRY(bn_call_mark(bn_local_device(d, m), doing, &b->before[m]));
+    BN_TRY(bn_flush_all(d, doing)); /* the other queue waits for it */
+    BN_TRY(list_copies(&b->round, &of, false));
+    BN_TRY(bn_channels_flush(d, true));
+    b->of = of;
+    return BN_OK;
+}
+
+bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partial_count, bn_scalars *const *scalars,
+                       size_t scalar_count)
+{
+    bn_round r;
+    if (!d->distributed)
+        return BN_OK;
+    BN_TRY(end_begun(d));
+    const bn_subjects of = changed_ones(partials, partial_count, scalars, scalar_count);
+    if (of.partial_count + of.scalar_count == 0)
+        return BN_OK;
+    const bool looks = of.scalar_count > 0 && !d->device->thread; /* the caller does, at changed scalars */
+    BN_TRY(find_room(d, &of, NULL, &r));
+    BN_TRY(list_copies(&r, &of, false));
+    BN_TRY((looks ? bn_wait_for_launches : bn_queues_meet)(d, doing));
+    BN_TRY(list_copies(&r, &of, true));
+    return bn_flush_all(d, doing);
 }
 
 /* The sum of all devices' counters, in fresh memory: the caller frees it. */

@@ -29,6 +29,10 @@ typedef struct bn_scalars {
 enum { BN_ALLREDUCE_MOST = 8 };
 BN_CHECKED bn_status bn_allreduce(bn_domain *, bn_partials *const *partials, size_t partial_count,
                                   bn_scalars *const *scalars, size_t scalar_count);
+/* Begins such a round with what the devices have at this place in their queues: it goes on beside what is launched next
+ * and may not write any of it. The next bn_allreduce of the domain ends it, whatever that one is for. */
+BN_CHECKED bn_status bn_allreduce_begin(bn_domain *, bn_partials *const *partials, size_t partial_count,
+                                        bn_scalars *const *scalars, size_t scalar_count);
 /* Gives every device the sum of all devices' counters; sets them to zero. */
 BN_CHECKED bn_status bn_counters_merge(bn_device_array *);
 BN_CHECKED bn_status bn_counters_clear(bn_device_array *);

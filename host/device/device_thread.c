@@ -370,28 +370,33 @@ void bn_thread_await(const bn_device *me, const _Atomic unsigned long *number, u
         sleep_until(&me->thread->sleeper, reached, &(bn_awaited){ me->thread->crew, number, value });
 }
 
+typedef struct bn_meeting {
+    unsigned long number;
+    bool outgoing;
+} bn_meeting;
+
 static cl_int meet(bn_device *d, const void *arguments, const char **call)
 {
-    const unsigned long meeting = *(const unsigned long *)arguments;
+    const bn_meeting *meeting = arguments;
     struct bn_device_thread *t = d->thread;
     *call = "clFinish";
-    const cl_int status = clFinish(d->queue);
+    const cl_int status = clFinish(meeting->outgoing ? d->outgoing : d->queue);
     if (status != CL_SUCCESS)
         return status;
-    atomic_store(&t->met, meeting);
+    atomic_store(&t->met, meeting->number);
     for (size_t m = 0; m < t->first->group_size; m++)
         wake(&t->first->group[m]->thread->sleeper);
     for (size_t m = 0; m < t->first->group_size; m++)
-        bn_thread_await(d, &t->first->group[m]->thread->met, meeting);
+        bn_thread_await(d, &t->first->group[m]->thread->met, meeting->number);
     return CL_SUCCESS;
 }
 
-bn_status bn_threads_meet(bn_device *first, const char *what, bool *met)
+bn_status bn_threads_meet(bn_device *first, bool outgoing, const char *what, bool *met)
 {
     *met = first->thread != NULL;
     if (!*met)
         return BN_OK;
-    const unsigned long meeting = ++first->thread->crew->meetings;
+    const bn_meeting meeting = { ++first->thread->crew->meetings, outgoing };
     for (size_t m = 0; m < first->group_size; m++)
         BN_TRY(bn_call_list(first->group[m], what, meet, &meeting, sizeof meeting, false));
     return BN_OK;

@@ -42,8 +42,9 @@ void bn_thread_launched(bn_device *, unsigned most);
 void bn_thread_post(const bn_device *waits, _Atomic unsigned long *number, unsigned long value);
 void bn_thread_await(const bn_device *me, const _Atomic unsigned long *number, unsigned long value);
 
-/* All devices of the group have made everything that was listed before, and their queues have done it, before any makes
- * what is listed after. False: they have no threads, and nothing was done. */
-BN_CHECKED bn_status bn_threads_meet(bn_device *first, const char *what, bool *met);
+/* All devices of the group have made everything that was listed before, and their queues, or those of `outgoing`
+ * messages alone, have done it, before any makes what is listed after. False: they have no threads, and nothing was
+ * done. */
+BN_CHECKED bn_status bn_threads_meet(bn_device *first, bool outgoing, const char *what, bool *met);
 
 #endif

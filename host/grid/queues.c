@@ -69,7 +69,7 @@ bn_status bn_queues_meet(bn_domain *d, const char *what)
     if (d->local_count < 2 && !bn_domain_across_ranks(d))
         return BN_OK;
     if (!bn_domain_across_ranks(d))
-        BN_TRY(bn_threads_meet(d->device, what, &met));
+        BN_TRY(bn_threads_meet(d->device, false, what, &met));
     if (!met && !bn_domain_across_ranks(d) && bn_local_device(d, 1)->cl == d->device->cl)
         return meet_by_events(d, what); /* all of them: device_open.c */
     if (met) {
@@ -78,6 +78,16 @@ bn_status bn_queues_meet(bn_domain *d, const char *what)
     }
     d->device->counts.waits++;
     return bn_wait_for_launches(d, what);
+}
+
+bn_status bn_outgoing_meet(bn_domain *d, const char *what)
+{
+    bool met = false;
+    if (d->local_count > 1 && !bn_domain_across_ranks(d))
+        BN_TRY(bn_threads_meet(d->device, true, what, &met));
+    for (size_t m = 0; !met && m < d->local_count; m++)
+        BN_TRY(bn_call_finish(bn_local_device(d, m), what, bn_local_device(d, m)->outgoing));
+    return met ? BN_OK : all_made(d);
 }
 
 bn_status bn_finish_all(bn_domain *d, const char *what)

@@ -20,6 +20,9 @@ bn_status bn_read_differs(const bn_device *, const char *what);
  * host waits only where events of one can't hold up another: the threads of the devices for each other, and where other
  * ranks have a part the caller. */
 BN_CHECKED bn_status bn_queues_meet(bn_domain *, const char *what);
+/* The host, or each of the devices' threads, waits until all devices of the domain here have done what stands in their
+ * queues of outgoing messages, whatever they compute meanwhile. */
+BN_CHECKED bn_status bn_outgoing_meet(bn_domain *, const char *what);
 /* Waits for all queues of the domain's devices, messages included. */
 BN_CHECKED bn_status bn_finish_all(bn_domain *, const char *what);
 

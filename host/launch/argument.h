@@ -25,6 +25,8 @@ typedef struct bn_launching {
     /* What arguments declare: */
     size_t items;          /* work-items on each device, in range BN_PER_PARTICLE */
     const bn_arg *divides; /* the argument whose kind divides boxes into parts */
+    double covered;        /* cells of the grid that are not left out; 0: all of them */
+    bool begins;           /* an allreduce that goes on beside the launch */
     size_t requests;       /* fields whose halos are received while the kernel runs */
     bn_domain *received;   /* their domain: a message belongs to the boxes of one */
     /* What one allreduce brings up to date before the kernel runs: */

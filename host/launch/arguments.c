@@ -36,6 +36,52 @@ static bn_status set_null(const bn_launching *l, const bn_arg *a, size_t box, cl
     return bn_set_arg(l->kernel, box, index, sizeof none, &none);
 }
 
+/* See BN_INNER_ROWS. */
+static uint32_t inner_rows(const bn_domain *d, size_t box, const bn_arg *a)
+{
+    const uint32_t *n = d->boxes[box].n, half = n[1] < 3 * BN_BLOCK_NY ? 0 : n[1] / 2;
+    const uint64_t rows = a->value.u / ((uint64_t)n[0] * n[2]);
+    return (rows < half ? (uint32_t)rows : half) / BN_BLOCK_NY * BN_BLOCK_NY;
+}
+
+static bn_status set_inner_rows(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    const cl_uint rows = inner_rows(l->domain, box, a);
+    return bn_set_arg(l->kernel, box, index, sizeof rows, &rows);
+}
+
+static void cover_inner_rows(bn_launching *l, const bn_arg *a)
+{
+    l->divides = a;
+    for (size_t b = 0; b < l->domain->box_count; b++)
+        l->covered += (double)inner_rows(l->domain, b, a) * l->domain->boxes[b].n[0] * l->domain->boxes[b].n[2];
+}
+
+static bn_status reads_no_halo(const bn_launching *l, const bn_arg *a)
+{
+    (void)a;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->args[i].radius > 0)
+            return bn_fail(l->domain->ctx, BN_USAGE, "kernel %s reads a halo, and has work on inner rows alone",
+                           l->kernel->desc->name);
+    return BN_OK;
+}
+
+static size_t divide_inner_rows(const bn_launching *l, size_t box, bn_part parts[BN_PARTS_MAX])
+{
+    const uint32_t rows = inner_rows(l->domain, box, l->divides);
+    parts[0] = bn_whole_box(l->domain, box);
+    if (l->domain->distributed) {
+        parts[0].first[1] = BN_BLOCK_NY;
+        parts[0].n[1] = rows;
+    }
+    return rows > 0 ? 1 : 0;
+}
+
+const bn_argument_kind bn_argument_inner_rows = { .set = set_inner_rows };
+const bn_argument_kind bn_argument_only_inner_rows = {
+    .declare = cover_inner_rows, .check = reads_no_halo, .set = set_inner_rows, .divide = divide_inner_rows
+};
 const bn_argument_kind bn_argument_null = { .set = set_null };
 const bn_argument_kind bn_argument_real = { .set = set_real };
 const bn_argument_kind bn_argument_word = { .set = set_word };
@@ -189,6 +235,30 @@ static bn_status scalars_changed(const bn_launching *l, const bn_arg *a)
     return BN_OK;
 }
 
+static void declare_begin(bn_launching *l, const bn_arg *a)
+{
+    (void)a;
+    l->begins = true;
+}
+
+static bn_status has_no_sums(const bn_launching *l, const bn_arg *a)
+{
+    (void)a;
+    for (size_t i = 0; i < l->count; i++) {
+        const bn_argument_kind *k = l->args[i].kind;
+        if (k == &bn_argument_partials || k == &bn_argument_totals || k == &bn_argument_scalars)
+            return bn_fail(l->domain->ctx, BN_USAGE, "kernel %s has sums or scalars, and runs beside their exchange",
+                           l->kernel->desc->name);
+    }
+    return BN_OK;
+}
+
+const bn_argument_kind bn_argument_partials_ahead = {
+    .owner = partials_owner, .declare = declare_begin, .check = has_no_sums, .collect = collect_shared_partials
+};
+const bn_argument_kind bn_argument_scalars_ahead = {
+    .owner = scalars_owner, .declare = declare_begin, .check = has_no_sums, .collect = collect_scalars
+};
 const bn_argument_kind bn_argument_partials = {
     .owner = partials_owner, .collect = collect_shared_partials, .set = set_partials, .after = partials_changed
 };

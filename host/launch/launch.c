@@ -157,7 +157,8 @@ static bn_status prepare_args(bn_launching *l)
         if (l->args[i].kind->collect)
             BN_TRY(l->args[i].kind->collect(l, &l->args[i]));
     if (l->partial_count + l->scalar_count > 0)
-        BN_TRY(bn_allreduce(l->domain, l->partials, l->partial_count, l->scalars, l->scalar_count));
+        BN_TRY((l->begins ? bn_allreduce_begin : bn_allreduce)(l->domain, l->partials, l->partial_count, l->scalars,
+                                                               l->scalar_count));
     for (size_t i = 0; i < l->count; i++)
         if (l->args[i].kind->prepare)
             BN_TRY(l->args[i].kind->prepare(l, &l->args[i]));
@@ -236,7 +237,7 @@ static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
         count = l->divides ? l->divides->kind->divide(l, b, parts) : 1;
         for (size_t p = 0; p < count; p++) {
             BN_TRY(launch_part(k, b, &parts[p], NULL));
-            if (l->divides)
+            if (l->divides && l->divides->kind->part_launched)
                 BN_TRY(l->divides->kind->part_launched(l, b, p, count));
         }
     }
@@ -392,7 +393,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     if (l.requests > 0)
         BN_TRY(bn_halo_exchange_begin(l.received, requests, l.requests));
     BN_TRY(without_grid ? launch_without_grid(&l) : launch_boxes(&l, requests));
-    double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
+    const double cells = k->desc->range == BN_ONCE ? 1.0 : l.covered > 0 ? l.covered : (double)bn_domain_points(d);
     k->calls++;
     k->bytes += (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * cells;
     k->flops += k->desc->cost.flops * cells * (k->repeats > 0 ? k->repeats : 1);

@@ -434,6 +434,12 @@ TEST(wrong_calls_are_refused)
     REFUSED(BN_RUN(probe, BN_READ(a, 2), BN_WRITE(b)), BN_USAGE, "the halo is 1");
     REFUSED(BN_RUN(probe, BN_READ(a, 1), BN_WRITE(a)), BN_USAGE, "and writes it");
     REFUSED(BN_RUN(probe, BN_READ(NULL, 1), BN_WRITE(b)), BN_USAGE, "missing");
+    REFUSED(BN_RUN(probe, BN_READ(a, 1), BN_ONLY_INNER_ROWS(100)), BN_USAGE, "inner rows alone");
+    bn_scalars *scalars;
+    OK(bn_scalars_create(domain, "scalars", 1, &scalars));
+    REFUSED(BN_RUN(probe, BN_SCALARS(scalars), BN_WRITE(b), BN_SCALARS_AHEAD(scalars)), BN_USAGE,
+            "beside their exchange");
+    bn_scalars_destroy(&scalars);
     bn_kernel *none;
     REFUSED(bn_kernel_find(program, &absent, &none), BN_DEVICE, "no_such_kernel");
     bn_program *twice;
