@@ -298,7 +298,7 @@ bn_status bn_cli_check(const bn_cli *cli)
     state = calloc(1, bn_solver_find(bn_case_solver(c))->state_size);
     if (!state)
         BN_GO(bn_fail(cli->ctx, BN_MEMORY, "no memory for the state of solver %s", bn_case_solver(c)));
-    BN_GO(bn_plan_count(cli->ctx, c, NULL, state, &plan));
+    BN_GO(bn_plan_count(cli->ctx, c, NULL, 1, state, &plan));
     BN_GO(o->defines ? print_defines(plan) : report(cli, plan, c));
 out:
     bn_plan_destroy(&plan);

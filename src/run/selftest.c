@@ -156,7 +156,7 @@ static bn_status find_met(bn_context *ctx, const bn_device_info *info, const bn_
     if (!state)
         return bn_fail(ctx, BN_MEMORY, "no memory for a self-test of %s", run->solver->name);
     BN_GO(read_case(ctx, file, run->precision == BN_DOUBLE, &c));
-    BN_GO(bn_plan_create(ctx, c, info, state, &plan));
+    BN_GO(bn_plan_create(ctx, c, info, 1, state, &plan));
     if (constants_agree(run, plan))
         list_needs(plan, own);
     for (size_t i = 0; i < count; i++)

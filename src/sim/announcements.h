@@ -179,5 +179,7 @@ bn_context *bn_plan_context(const bn_plan *);
 /* The device that the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or
  * not known. */
 const bn_device_info *bn_plan_device(const bn_plan *);
+/* How many like it share the case out; 1: no others, or not known. Results may not depend on that either. */
+size_t bn_plan_shared_by(const bn_plan *);
 
 #endif

@@ -136,6 +136,8 @@ void bn_plan_map(bn_plan *p, int epsg)
 
 const bn_device_info *bn_plan_device(const bn_plan *p) { return p->device; }
 
+size_t bn_plan_shared_by(const bn_plan *p) { return p->cut.devices; }
+
 bn_context *bn_plan_context(const bn_plan *p) { return p->ctx; }
 
 void bn_plan_steps(bn_plan *p, double steps) { p->course.steps = steps; }
@@ -181,8 +183,8 @@ static void take_expected(bn_plan *p, const bn_case *c)
     }
 }
 
-static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, double look,
-                        bn_plan **out)
+static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info *device, size_t devices, void *state,
+                        double look, bn_plan **out)
 {
     *out = NULL;
     bn_plan *p = calloc(1, sizeof *p);
@@ -193,6 +195,7 @@ static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info 
     p->precision = bn_case_double(c) ? BN_DOUBLE : BN_SINGLE;
     p->cut.halo = 1;
     p->device = device;
+    p->cut.devices = devices;
     p->estimate.look = look;
     bn_status st = p->solver->plan(c, state, p);
     if (st == BN_OK)
@@ -208,19 +211,21 @@ static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info 
     return st;
 }
 
-bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bn_plan **out)
+bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info *device, size_t devices, void *state,
+                         bn_plan **out)
 {
-    return create(ctx, c, device, state, HUGE_VAL, out);
+    return create(ctx, c, device, devices, state, HUGE_VAL, out);
 }
 
-bn_status bn_plan_count(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bn_plan **out)
+bn_status bn_plan_count(bn_context *ctx, const bn_case *c, const bn_device_info *device, size_t devices, void *state,
+                        bn_plan **out)
 {
-    return create(ctx, c, device, state, BN_PLAN_LOOKED, out);
+    return create(ctx, c, device, devices, state, BN_PLAN_LOOKED, out);
 }
 
 bn_status bn_plan_outline(bn_context *ctx, const bn_case *c, void *state, bn_plan **out)
 {
-    return create(ctx, c, NULL, state, 0, out);
+    return create(ctx, c, NULL, 1, state, 0, out);
 }
 
 void bn_plan_destroy(bn_plan **plan)

@@ -49,6 +49,7 @@ struct bn_plan {
     struct {
         int halo, ghost_cells, align;
         bool whole_rows, one_box;
+        size_t devices; /* that share the case out; 1 where that is not known */
         bn_plan_scaling scaling;
     } cut;
     struct {
@@ -87,13 +88,13 @@ struct bn_plan {
 };
 
 /* Calls plan() of the case's solver with `state` (zeroed, state_size bytes). `device`: NULL for the reference or where
- * it is not known yet. Contradictions of the case are one BN_CASE with all of them. */
-BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_device_info *device, void *state,
-                                    bn_plan **out);
+ * it is not known yet; `devices` share the case out. Contradictions of the case are one BN_CASE with all of them. */
+BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_device_info *device, size_t devices,
+                                    void *state, bn_plan **out);
 /* The same to estimate memory. `counted` is set where the grid has more than BN_PLAN_LOOKED cells: then nothing was
  * looked at or allocated cell by cell, which is enough for the calls below, not to run it. */
-BN_CHECKED bn_status bn_plan_count(bn_context *, const bn_case *, const bn_device_info *device, void *state,
-                                   bn_plan **out);
+BN_CHECKED bn_status bn_plan_count(bn_context *, const bn_case *, const bn_device_info *device, size_t devices,
+                                   void *state, bn_plan **out);
 /* The same without a look at any cell: a moment, however many there are. */
 BN_CHECKED bn_status bn_plan_outline(bn_context *, const bn_case *, void *state, bn_plan **out);
 void bn_plan_destroy(bn_plan **);

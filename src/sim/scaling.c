@@ -68,7 +68,7 @@ static bn_status devices_of_case(bn_context *ctx, const bn_case *c, const bn_dev
     if (*count > 1 && plan->cut.scaling.unsure) {
         bn_plan_destroy(&plan);
         memset(state, 0, bytes);
-        BN_GO(bn_plan_count(ctx, c, NULL, state, &plan));
+        BN_GO(bn_plan_count(ctx, c, NULL, 1, state, &plan));
         *count = bn_scaling_devices(plan, info, most);
     }
 out:

@@ -123,14 +123,14 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
     const bool shared = desc->device && desc->boxes != 1; /* one box lies on the first device */
     const size_t slots = shared ? bn_device_global_count(desc->device) : 1;
     bool again = false;
-    BN_GO(bn_plan_count(ctx, config, device, sim->state, &sim->plan));
+    BN_GO(bn_plan_count(ctx, config, device, slots, sim->state, &sim->plan));
     BN_GO(choose_groups(sim, config, desc, &again));
     if (sim->plan->estimate.counted) /* before host memory is allocated for every cell */
         BN_GO(bn_plan_check_memory(ctx, sim->plan, device, slots));
     if (again || sim->plan->estimate.counted) {
         bn_plan_destroy(&sim->plan);
         memset(sim->state, 0, sim->solver->state_size);
-        BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
+        BN_GO(bn_plan_create(ctx, config, device, slots, sim->state, &sim->plan));
     }
     BN_GO(bn_plan_check_memory(ctx, sim->plan, device, slots));
     if (check)

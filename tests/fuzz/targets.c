@@ -110,7 +110,7 @@ static void read_plan(bn_context *ctx, const char *path, char *text, size_t byte
     if (!accepted(ctx, bn_case_parse(ctx, path, text, NULL, 0, &c)))
         return;
     void *state = calloc(1, bn_solver_find(bn_case_solver(c))->state_size);
-    if (state && accepted(ctx, bn_plan_count(ctx, c, NULL, state, &p))) {
+    if (state && accepted(ctx, bn_plan_count(ctx, c, NULL, 1, state, &p))) {
         looked = (double)bn_plan_device_bytes(p, &largest);
         (void)accepted(ctx, bn_plan_check_memory(ctx, p, NULL, 1));
     }

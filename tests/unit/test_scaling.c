@@ -37,8 +37,8 @@ static bn_plan *plan_of(const char *text, const char *const *sets, size_t count,
     *state = NULL;
     if (bn_case_parse(ctx, "scaling", text, sets, count, &config) == BN_OK) {
         *state = calloc(1, bn_solver_find(bn_case_solver(config))->state_size);
-        if ((looks ? bn_plan_count(ctx, config, NULL, *state, &plan) : bn_plan_outline(ctx, config, *state, &plan)) !=
-            BN_OK)
+        if ((looks ? bn_plan_count(ctx, config, NULL, 1, *state, &plan)
+                   : bn_plan_outline(ctx, config, *state, &plan)) != BN_OK)
             plan = NULL;
     }
     bn_case_destroy(&config);
