@@ -263,18 +263,26 @@ INLINED void place_rim(local real *shared, local const real *rim, int row, int w
         shared[row & 1 ? MOVE(1, c) : MOVE(0, c) + width - 1] = rim[(BLOCK_NY + row + 1) * 3 + c];
 }
 
-/* What is left to do for a cell when all its fluxes are known; `edge`: place of the one from the west. */
-#define FINISH_LANE(lane, at, edge)                                                                                    \
+/* What passes all edges of a cell; `edge`: place of the one from the west. */
+INLINED void sum_edges(local const real *shared, lane_t lane, lane_t edge, edge_sums *s)
+{
+    s->mass = shared[OWN(0) + lane] - shared[edge];
+    s->x = shared[OWN(1) + lane] - shared[edge + WIDE];
+    s->y = shared[OWN(2) + lane] - shared[edge + 2 * WIDE];
+}
+
+/* What is left to do for a cell when that is known. */
+#define UPDATE_LANE(lane, at, sums)                                                                                    \
     cell_state next_;                                                                                                  \
-    edge_sums sums_;                                                                                                   \
-    sums_.mass = shared[OWN(0) + (lane)] - shared[edge];                                                               \
-    sums_.x = shared[OWN(1) + (lane)] - shared[(edge) + WIDE];                                                         \
-    sums_.y = shared[OWN(2) + (lane)] - shared[(edge) + 2 * WIDE];                                                     \
-    surface ground_;                                                                                          \
-    read_surface(SURFACE, at, dt, &ground_);                                                                  \
-    update_cell(depth[at], velocity[at], velocity[(at) + PLANE], REST ? rest[at] : 0, &sums_, 0, dt, raining, \
-                &ground_, &next_);                                                                            \
+    surface ground_;                                                                                                   \
+    read_surface(SURFACE, at, dt, &ground_);                                                                           \
+    update_cell(depth[at], velocity[at], velocity[(at) + PLANE], REST ? rest[at] : 0, sums, 0, dt, raining, &ground_,  \
+                &next_);                                                                                               \
     STORE_LANE(lane, at)
+#define FINISH_LANE(lane, at, edge)                                                                                    \
+    edge_sums sums_;                                                                                                   \
+    sum_edges(shared, lane, edge, &sums_);                                                                             \
+    UPDATE_LANE(lane, at, &sums_)
 /* The whole cell, all its edges computed here. */
 #define ADVANCE_LANE(lane, at, shifted)                                                                                \
     RECORD_LANE(at)                                                                                                    \
@@ -313,10 +321,71 @@ static inline void find_wet_lanes(global const real *depth, place_t at, int widt
     *to = max(min(last + 2, width), (int)*from);
 }
 
+/* Goes through the rows of a block. `record` takes a cell before its edges are computed, `finish` when all of them are
+ * (see FINISH_LANE), `keep` one beyond the wet lanes. */
+#define SWEEP_ROWS(record, finish, keep)                                                                               \
+    for (int row = -1; row <= rows; row++) {                                                                           \
+        const place_t at = AT3(first, top + row, k);                                                                   \
+        const lane_t edge = EAST(1 - (row & 1), 0);                                                                    \
+        if (row > 0) {                                                                                                 \
+            EACH_LANE_OF_ROW(lane, from, to, finish(lane, at - PITCH + lane, edge + lane))                             \
+            if (ROWS_ARE_CUT) {                                                                                        \
+                EACH_LANE_OF_ROW(lane, 0, from, keep(at - PITCH + lane))                                               \
+                EACH_LANE_OF_ROW(lane, to, width, keep(at - PITCH + lane))                                             \
+            }                                                                                                          \
+        }                                                                                                              \
+        if (row < 0) {                                                                                                 \
+            EACH_LANE_OF_ROW(lane, edges_from, edges_to,                                                               \
+                             edges_below(FIELDS, shared, lane, at + lane, at + PITCH + lane))                          \
+            FOR_LANES_OF_ROW(q, RIM)                                                                                   \
+                rim_edge(FIELDS, shared, rim, q, width, rows, k);                                                      \
+        } else if (row < rows) {                                                                                       \
+            BY_PARITY(row, EACH_LANE_OF_ROW(lane, edges_from, edges_to,                                                \
+                                            record(at + lane)                                                          \
+                                            own_edges(FIELDS, shared, lane, at + lane, shifted)))                      \
+            FOR_LANES_OF_ROW(c, 3)                                                                                     \
+                place_rim(shared, rim, row, width, c);                                                                 \
+        }                                                                                                              \
+        END_OF_ROW                                                                                                     \
+    }
+
+#if AHEAD
+/* Whether the sums of fluxes of this block are there before the time step is known: it lies in the rows inside the box
+ * (BN_INNER_ROWS), and no cut or periodic side is in the west or east of it, where halos are yet to come. */
+#define IS_AHEAD(inner_rows)                                                                                           \
+    (block_top() >= BLOCK_NY && block_top() < BLOCK_NY + (int)(inner_rows) &&                                          \
+     (block_first() > 0 || (X0 == 0 && !PERIODIC_X)) &&                                                                \
+     (block_first() + BLOCK_NX < NX || (X0 + NX == GNX && !PERIODIC_X)))
+#define RATES_PARAMETERS , global const real *restrict rates, uint inner_rows
+#define STORE_RATES(lane, at, edge)                                                                                    \
+    edge_sums sums_;                                                                                                   \
+    sum_edges(shared, lane, edge, &sums_);                                                                             \
+    rates[at] = sums_.mass;                                                                                            \
+    rates[(at) + PLANE] = sums_.x;                                                                                     \
+    rates[(at) + 2 * PLANE] = sums_.y
+#define NO_LANE(at)
+
+/* What passes the edges of the cells of such blocks: all that a step needs beside its length. At first order. */
+kernel void flood_rates(global const real *restrict depth, global const real *restrict velocity,
+                        global const real *restrict bed, global const int *restrict cell,
+                        global real *restrict rates, uint inner_rows)
+{
+    local real shared[SHARED_REALS], rim[3 * RIM];
+    global const real *const half_depth = depth, *const half_velocity = velocity;
+    const int k = block_k(), first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
+    const int rows = HAS_ROWS && IS_AHEAD(inner_rows) ? min(BLOCK_NY, NY - top) : -2;
+    const lane_t from = 0, to = width, edges_from = from, edges_to = to;
+    SWEEP_ROWS(NO_LANE, STORE_RATES, NO_LANE)
+}
+#else
+#define IS_AHEAD(inner_rows) 0
+#define RATES_PARAMETERS
+#endif
+
 /* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0.
  * rest, next_rest: with REST; half_depth, half_velocity: of second order; values: with SPECIALS, RAIN, SOIL, LAND;
  * rain_share: of the rain that falls on a cell; land: class of its cover; soaked, next_soaked: with SOIL; outflow: with
- * SPECIALS; arrival, deepest, hazard: with RECORD. */
+ * SPECIALS; arrival, deepest, hazard: with RECORD; rates, inner_rows: with AHEAD. */
 kernel void flood_advance(global const real *restrict depth, global const real *restrict velocity,
                           global const real *restrict bed, global const int *restrict cell,
                           global const real *restrict rest, global const real *restrict half_depth,
@@ -326,7 +395,8 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                           global real *restrict next_velocity, global real *restrict next_rest,
                           global real *restrict next_soaked, global real *restrict outflow,
                           global real *restrict arrival, global real *restrict deepest, global real *restrict hazard,
-                          global acc *restrict blocks, global real *restrict clock, uint slot_, real refill, real end)
+                          global acc *restrict blocks, global real *restrict clock, uint slot_, real refill,
+                          real end RATES_PARAMETERS)
 {
     local acc speeds[LANES];
     local real step[STEP], shared[SHARED ? SHARED_REALS : 1], rim[SHARED ? 3 * RIM : 1];
@@ -345,42 +415,27 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     const int first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
     const int computed = active && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
     if (SHARED) {
-        const int rows = HAS_ROWS && computed > 0 ? computed : -2;
+        const int rows = HAS_ROWS && (computed > 0) & !IS_AHEAD(inner_rows) ? computed : -2;
         lane_t from = 0, to = width;
         if (ROWS_ARE_CUT & !SOIL & !raining & (rows > 0))
             find_wet_lanes(depth, AT3(first, top, k), width, rows, &from, &to);
         const lane_t edges_from = ROWS_ARE_CUT && from > 0 ? from - 1 : from;
         const lane_t edges_to = ROWS_ARE_CUT && to < width ? to + 1 : to;
-        for (int row = -1; row <= rows; row++) {
-            const place_t at = AT3(first, top + row, k);
-            const lane_t edge = EAST(1 - (row & 1), 0);
-            if (row > 0) {
-                EACH_LANE_OF_ROW(lane, from, to, FINISH_LANE(lane, at - PITCH + lane, edge + lane))
-                if (ROWS_ARE_CUT) {
-                    EACH_LANE_OF_ROW(lane, 0, from, KEEP_LANE(at - PITCH + lane))
-                    EACH_LANE_OF_ROW(lane, to, width, KEEP_LANE(at - PITCH + lane))
-                }
-            }
-            if (row < 0) {
-                EACH_LANE_OF_ROW(lane, edges_from, edges_to,
-                                 edges_below(FIELDS, shared, lane, at + lane, at + PITCH + lane))
-                FOR_LANES_OF_ROW(q, RIM)
-                    rim_edge(FIELDS, shared, rim, q, width, rows, k);
-            } else if (row < rows) {
-                BY_PARITY(row, EACH_LANE_OF_ROW(lane, edges_from, edges_to,
-                                                RECORD_LANE(at + lane)
-                                                own_edges(FIELDS, shared, lane, at + lane, shifted)))
-                FOR_LANES_OF_ROW(c, 3)
-                    place_rim(shared, rim, row, width, c);
-            }
-            END_OF_ROW
-        }
+        SWEEP_ROWS(RECORD_LANE, FINISH_LANE, KEEP_LANE)
     } else {
         for (int row = 0; row < computed; row++) {
             const place_t at = AT3(first, top + row, k);
             BY_PARITY(row, EACH_LANE(lane, width, ADVANCE_LANE(lane, at + lane, shifted)))
         }
     }
+#if AHEAD
+    FOR_CELLS(computed > 0 && IS_AHEAD(inner_rows), i, j, lane) {
+        const place_t at = AT3(i, j, k);
+        const edge_sums sums = { rates[at], rates[at + PLANE], rates[at + 2 * PLANE] };
+        RECORD_LANE(at)
+        UPDATE_LANE(lane, at, &sums);
+    }
+#endif
     FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
         const place_t at = AT3(i, j, k);
         const cell_state same = { depth[at],           velocity[at],          velocity[at + PLANE],       0,

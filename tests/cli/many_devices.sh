@@ -69,6 +69,23 @@ for shipped in $cases; do
     try both 4 2 env BINNACLE_PARTITION=4 mpirun -n 2 "$BINNACLE"
 done
 
+# Fluxes that devices compute while they agree on the time step: three of them, each with a thread, in rows one above the other and with
+# the kernels of GPUs; two in one context, side by side, where blocks at the cut wait for the halo; two ranks.
+case=data/cases/flood/selftest-ahead.toml sets='--set grid.cells=[300,96]'
+more="$sets --set solver.ahead=0"
+ok "$case: one device, and nothing ahead" run_as one "$BINNACLE"
+more="$sets --set solver.ahead=4000 --device all"
+try parts 3 1 env BINNACLE_DEVICE_TYPE=gpu BINNACLE_PARTITION=3 "$BINNACLE"
+ok "$case: rows are ahead on parts" grep -q '"kernel": "flood_rates"' "$work/parts/summary.json"
+sets='--set grid.cells=[600,48]'
+more="$sets --set solver.ahead=0"
+ok "$case: one device, wider" run_as one "$BINNACLE"
+ok "$case: no rows are ahead there" sh -c "! grep -q '\"kernel\": \"flood_rates\"' '$work/one/summary.json'"
+more="$sets --set solver.ahead=4000 --device all"
+try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
+more="$sets --set solver.ahead=4000"
+[ $mpi = no ] || try ranks 2 2 mpirun -n 2 "$BINNACLE"
+
 # Tiles in three dimensions, deep enough that an inside is left while halos travel.
 case=data/cases/maxwell/selftest-fused.toml more='--set grid.cells=[6,7,150]'
 ok "$case, deeper: one device" run_as one "$BINNACLE"

@@ -131,6 +131,52 @@ TEST(takes_what_shortens_a_step)
     free(state);
 }
 
+static const char flood[] = "[case]\nsolver='flood'\n[stop]\ntime=1\n";
+
+/* Whether so many devices compute fluxes before the time step is known, for which they have one field more. */
+static bool is_ahead(const char *set, const char *other, const bn_device_info *info, size_t devices)
+{
+    const char *const sets[] = { set, other };
+    bn_case *config;
+    bn_plan *plan;
+    void *state = calloc(1, bn_solver_find("flood")->state_size);
+    bool ahead = false, field = false;
+    ck_assert_int_eq(bn_case_parse(ctx, "ahead", flood, sets, 2, &config), BN_OK);
+    ck_assert_int_eq(bn_plan_create(ctx, config, info, devices, state, &plan), BN_OK);
+    for (size_t i = 0; i < plan->define_count; i++)
+        ahead = ahead || (strcmp(plan->defines[i].name, "AHEAD") == 0 && plan->defines[i].u.i != 0);
+    for (size_t i = 0; i < plan->field_count; i++)
+        field = field || strcmp(plan->fields[i].name, "rates") == 0;
+    ck_assert_int_eq(ahead, field);
+    bn_plan_destroy(&plan);
+    bn_case_destroy(&config);
+    free(state);
+    return ahead;
+}
+
+TEST(several_gpus_compute_fluxes_ahead)
+{
+    static const char *const large = "grid.cells=[2000,2000]", *const small = "grid.cells=[2000,1900]";
+    static const char *const hexagons = "grid.kind=hexagon";
+    bn_device_info gpu = h200, cpu, full;
+    gpu.local_bytes = 48 << 10;
+    cpu = full = gpu;
+    cpu.cpu = true;
+    full.bytes = (uint64_t)4000000 * 4 * 12; /* less than the fields take anyway, on one of them */
+    ck_assert(is_ahead(large, hexagons, &gpu, 4));
+    ck_assert(is_ahead(large, "grid.kind=square", &gpu, 2));
+    ck_assert(!is_ahead(large, hexagons, &gpu, 1));
+    ck_assert(!is_ahead(large, hexagons, &cpu, 4));
+    ck_assert(!is_ahead(large, hexagons, &full, 4));
+    ck_assert(!is_ahead(small, hexagons, &gpu, 4));
+    ck_assert(!is_ahead(large, "solver.order=2", &gpu, 4));
+    ck_assert(!is_ahead(large, "solver.edges=twice", &gpu, 4));
+    ck_assert(!is_ahead(large, "boundary.left.kind=open", &gpu, 4));
+    ck_assert(!is_ahead(large, "solver.ahead=0", &gpu, 4));
+    ck_assert(is_ahead(small, "solver.ahead=100", &cpu, 1));
+    ck_assert(!is_ahead("solver.ahead=100", "boundary.left.kind=open", &gpu, 4));
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], "table") != 0)

@@ -214,6 +214,10 @@ static const bn_key schema[] = {
       .help = "registers that NVIDIA's compiler may give a work-item, 0: in single precision 56 for hexagons at first "
               "order, 80 for squares at second, else as many as it likes; fewer let more of them run at once; the "
               "bits are the same" },
+    { .name = "solver.ahead", .type = BN_KEY_INT, .def = -1, .min = -1, .max = 4e9,
+      .help = "cells of each device whose fluxes are computed before the time step is known, at most half of them, at "
+              "first order without special cells: several GPUs do so while they agree on it. -1: by itself so many as "
+              "take that time, 0 on one device and on CPUs; the bits are the same" },
     { .name = "solver.sums", .type = BN_KEY_CHOICE,
       .gone = "sums of depths are always compensated at first order" },
     { .name = "solver.blocks", .type = BN_KEY_CHOICE,
@@ -267,9 +271,33 @@ static const bn_kernel_desc kernels[] = {
     { "flood_begin", BN_PER_BLOCK, { .reads = 4, .writes = 0, .flops = 6 } },
     /* additions and multiplications of hexagons; what second order adds to both stands in the first row */
     { "flood_predict", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 240 } },
+    { "flood_rates", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 170 } },
     { "flood_advance", BN_PER_BLOCK, { .reads = 6, .writes = 4, .flops = 190 } },
     { 0 },
 };
+
+/* Several H200s take some 60 us to agree on a time step, in which each computes the fluxes of so many cells. Not where
+ * a device has a third of that, since the calls for it take time, too; nor where it has sixteen times as many, when
+ * there is little to gain, for memory of a fourth more. */
+static const double cells_ahead = 3e6, least_for_ahead = 1e6, most_for_ahead = 16 * 3e6;
+static const double measured_copy = 4.18e12; /* copy bandwidth of these H200s [B/s]; slower ones do less meanwhile */
+
+/* After all that takes memory has been announced. */
+static uint32_t choose_ahead(const bn_case *c, const flood *s, const bn_plan *p)
+{
+    const long long wish = bn_case_int(c, "solver.ahead");
+    const bn_device_info *device = bn_plan_device(p);
+    const double cells = (double)s->grid.nx * s->grid.ny * s->grid.storeys, devices = (double)bn_plan_shared_by(p);
+    const uint64_t bytes = (uint64_t)(3 * (bn_case_double(c) ? sizeof(double) : sizeof(float)) * 1.1 * cells);
+    if (s->scheme.order != 1 || !s->scheme.shared || s->scheme.special)
+        return 0;
+    if (wish >= 0)
+        return (uint32_t)wish;
+    if (!device || device->cpu || devices < 2 || cells < least_for_ahead * devices ||
+        cells > most_for_ahead * devices || !bn_plan_has_room(p, bytes, bytes))
+        return 0;
+    return (uint32_t)(cells_ahead * (device->bandwidth > 0 ? device->bandwidth / measured_copy : 1));
+}
 
 static bn_status plan_fields(flood *s, bn_plan *p)
 {
@@ -306,6 +334,13 @@ static bn_status plan_fields(flood *s, bn_plan *p)
     return BN_OK;
 }
 
+static bn_status plan_ahead(const bn_case *c, flood *s, bn_plan *p)
+{
+    s->scheme.ahead = choose_ahead(c, s, p);
+    return s->scheme.ahead > 0 ? bn_plan_field(p, &s->f.rates, &(bn_field_desc){ "rates", "", BN_T_REAL, 3, 0 })
+                               : bn_plan_skip_kernel(p, "flood_rates");
+}
+
 static bn_status plan_defines(const flood *s, bn_plan *p)
 {
     const flood_scheme *m = &s->scheme;
@@ -320,6 +355,7 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
     return bn_plan_codes(p, (const bn_code[]){ { "ORDER", m->order },
                                                { "EDGES", s->grid.edges },
                                                { "SHARED", m->shared },
+                                               { "AHEAD", m->ahead > 0 },
                                                { "FRICTION", m->friction },
                                                { "REST", m->compensated },
                                                { "RAIN", m->rain },
@@ -561,6 +597,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     if (s->scheme.order == 1)
         BN_TRY(bn_plan_skip_kernel(p, "flood_predict"));
     BN_TRY(plan_fields(s, p));
+    BN_TRY(plan_ahead(c, s, p));
     BN_TRY(plan_defines(s, p));
     BN_TRY(flood_plan_results(c, s, p));
     BN_TRY(plan_series(s, p));
@@ -584,7 +621,7 @@ static double balance_limit(const bn_sim *sim, const void *state)
     return bn_case_double(bn_sim_case(sim)) ? 1e-9 : 1e-3;
 }
 
-static const char *const selftest_constants[] = { "ORDER", "EDGES", "SHARED", "RAIN", NULL };
+static const char *const selftest_constants[] = { "ORDER", "EDGES", "SHARED", "AHEAD", "RAIN", NULL };
 
 const bn_solver bn_solver_flood = {
     .name = "flood",

@@ -112,6 +112,7 @@ typedef struct flood_grid {
 
 typedef struct flood_scheme {
     int order, registers;
+    uint32_t ahead;      /* cells of a device whose fluxes are there before the time step; 0: none */
     bool shared;         /* fluxes are handed on to the other cell of an edge */
     bool jagged;         /* some edges are longer */
     bool special, links; /* there are special cells; some of them are links */
@@ -163,12 +164,13 @@ typedef struct flood_fields {
     bn_field *rain_share, *land;    /* of the rain that a cell gets; class of its land cover; NULL: none */
     bn_field *soaked, *next_soaked; /* depth that the ground has taken; NULL: it takes none */
     bn_field *half_depth, *half_velocity; /* of second order: half a time step later */
+    bn_field *rates;                      /* sums of fluxes that are there before the time step; NULL: none */
     bn_field *outflow;                    /* of special cells: sum and what its rounding left over */
     bn_field *arrival, *deepest, *hazard; /* records */
 } flood_fields;
 
 typedef struct flood_device {
-    bn_kernel *begin, *predict, *advance;
+    bn_kernel *begin, *predict, *rates, *advance;
     bn_partials *blocks;
     bn_scalars *clock;
     bn_device_array *values;

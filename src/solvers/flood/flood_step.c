@@ -19,6 +19,11 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
                       BN_READ(f->cell, beside), BN_ARRAY_OR_NULL(d->values), BN_READ_OR_NULL(f->land, 0),
                       BN_PARTIALS(d->blocks), BN_SCALARS(d->clock), BN_UPDATE(f->half_depth),
                       BN_UPDATE(f->half_velocity), BN_U32V(slot), BN_REALV(refill)));
+    /* What needs no time step, while devices agree on it. */
+    if (s->scheme.ahead > 0)
+        BN_TRY(BN_RUN(d->rates, BN_READ(f->depth, 0), BN_READ(f->velocity, 0), BN_READ(f->bed, 0), BN_READ(f->cell, 0),
+                      BN_UPDATE(f->rates), BN_ONLY_INNER_ROWS(s->scheme.ahead), BN_PARTIALS_AHEAD(d->blocks),
+                      BN_SCALARS_AHEAD(d->clock)));
     bn_arg args[] = {
         BN_READ(f->depth, order),
         BN_READ(f->velocity, order),
@@ -44,8 +49,11 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
         BN_U32V(slot),
         BN_REALV(refill),
         BN_REALV(end),
+        BN_READ_OR_NULL(f->rates, 0),
+        BN_INNER_ROWS(s->scheme.ahead),
     };
-    BN_TRY(bn_launch(d->advance, args, sizeof args / sizeof *args));
+    const size_t count = sizeof args / sizeof *args, without_rates = count - 2;
+    BN_TRY(bn_launch(d->advance, args, s->scheme.ahead > 0 ? count : without_rates));
     bn_field_swap(f->depth, f->next_depth);
     bn_field_swap(f->velocity, f->next_velocity);
     if (f->rest)
@@ -174,10 +182,13 @@ static bn_status setup(bn_sim *sim, void *state)
     flood *s = state;
     bn_domain *d = bn_sim_domain(sim);
     s->device.begin = bn_sim_kernel(sim, "flood_begin");
+    s->device.rates = s->scheme.ahead > 0 ? bn_sim_kernel(sim, "flood_rates") : NULL;
     s->device.advance = bn_sim_kernel(sim, "flood_advance");
     /* Where a work-item needs few registers, more and smaller groups wait less for each other. */
     if (s->scheme.order == 1 || s->grid.edges == 4)
         bn_kernel_items(s->device.advance, 128);
+    if (s->device.rates)
+        bn_kernel_items(s->device.rates, 128);
     s->device.predict = s->scheme.order == 2 ? bn_sim_kernel(sim, "flood_predict") : NULL;
     BN_TRY(bn_partials_create(d, "speeds of blocks", FLOOD_SLOTS + 1, ~0u, &s->device.blocks));
     BN_TRY(bn_scalars_create(d, "clock", clock_entries(s), &s->device.clock));
