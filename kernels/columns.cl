@@ -1,6 +1,7 @@
 /* columns.cl: the tridiagonal systems along y of the fast direct solver (spectral.cl) and of whole steps in one launch
- * (flow_step.cl): functions, no kernels. The host's column_plan.h has the method and the tables. A work-item takes a
- * chunk of a column, whose nodes stay in registers; neighbours take neighbouring columns. */
+ * (flow_step.cl), and parts of those of cut_columns.cl: functions, no kernels. The host's column_plan.h has the method
+ * and the tables. A work-item takes a chunk of a column, whose nodes stay in registers; neighbours take neighbouring
+ * columns. */
 #ifdef CHUNK
 
 /* The columns of a grid: their unknowns are rows first ... last. */
@@ -16,9 +17,10 @@ typedef struct columns {
 /* Node j of a chunk, 0 where there is no unknown. */
 ALWAYS_INLINED void load_chunk(global const real *in, columns c, int column, int begin, real v[CHUNK])
 {
+    global const real *from = in + AT(column, begin);
     UNROLLED
     for (int j = 0; j < CHUNK; j++)
-        v[j] = begin + j >= c.first && begin + j <= c.last ? in[AT(column, begin + j)] : 0;
+        v[j] = begin + j >= c.first && begin + j <= c.last ? from[j * PITCH] : 0;
 }
 
 /* The right-hand side of the second of two systems: the solution of the first one, half of it at mirrored ends. */
@@ -36,12 +38,35 @@ ALWAYS_INLINED void solve_chunk(real v[CHUNK], global const real *multiplier, in
     for (int j = CHUNK - 2; j >= 1; j--)
         v[j] = fma(multiplier[j * count], v[j + 1], v[j]);
     real before = 0;
+    multiplier += LOADED_AGAIN;
     UNROLLED
     for (int j = 1; j < CHUNK; j++)
         before = v[j] = multiplier[(j - 1) * count] * fma(v[j], scale, before);
 }
 
 #define OR_NOTHING(v) (fabs(v) < LEAST ? 0 : (v))
+
+/* The chunk where its separator and that behind it are known. */
+ALWAYS_INLINED void complete_chunk(real v[CHUNK], global const real *share, int count, real own, real behind,
+                                   int is_last)
+{
+    v[0] = OR_NOTHING(own);
+    UNROLLED
+    for (int j = 1; j < CHUNK; j++) {
+        const real near = fma(share[(j - 1) * count], own, v[j]);
+        const real value = is_last ? near : fma(share[(CHUNK - 1 - j) * count], behind, near);
+        v[j] = OR_NOTHING(value);
+    }
+}
+
+ALWAYS_INLINED void store_chunk(const real v[CHUNK], columns c, int column, int begin, global real *out)
+{
+    global real *to = out + AT(column, begin);
+    UNROLLED
+    for (int j = 0; j < CHUNK; j++)
+        if (begin + j >= c.first && begin + j <= c.last)
+            to[j * PITCH] = v[j];
+}
 
 /* What work-items share, a number for each chunk of each of COLUMNS columns: separators' right-hand sides and then
  * values, what the chunk before adds to them, and their tables. */
@@ -109,18 +134,8 @@ ALWAYS_INLINED void solve_columns(global const real *in, global real *out, globa
                     continue;
                 }
                 const real own = of.b[task], next = is_last ? 0 : of.b[task + COLUMNS];
-                global const real *share = t + SHARE(is_last) * c.count + column;
-                v[0] = OR_NOTHING(own);
-                UNROLLED
-                for (int j = 1; j < CHUNK; j++) {
-                    const real near = fma(share[(j - 1) * c.count], own, v[j]);
-                    const real value = is_last ? near : fma(share[(CHUNK - 1 - j) * c.count], next, near);
-                    v[j] = OR_NOTHING(value);
-                }
-                UNROLLED
-                for (int j = 0; j < CHUNK; j++)
-                    if (node + j >= c.first && node + j <= c.last)
-                        to[AT(column, node + j)] = v[j];
+                complete_chunk(v, t + SHARE(is_last) * c.count + column, c.count, own, next, is_last);
+                store_chunk(v, c, column, node, to);
             }
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
             FOR_ITEMS(column, behind ? 0 : COLUMNS)

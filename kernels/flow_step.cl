@@ -98,14 +98,14 @@ kernel void flow_step(global real *omega, global real *next, global const real *
             continue;
         }
         /* Back there are two systems behind one another, but for the temperature. */
-        const int back = phase == ROWS_BACK, pairs = (rows + 1) / 2;
+        const int back = phase == ROWS_BACK, end_row = first_row + rows, pairs = (end_row + 1) / 2;
         FOR_GROUPS(task, run ? (back && !heat ? 2 * pairs : pairs) : 0)
         {
             const int second = task >= pairs, row = 2 * (second ? task - pairs : task);
             if (!back) {
-                /* The rows of the border, where vorticity is copied, go with the first and the last. */
-                const int low = first_row + row - (!heat && row == 0);
-                const int high = first_row + min(row + 2, rows) + (!heat && row + 2 >= rows);
+                /* The last row of the border, where vorticity is copied like in the first, goes with the last pair. */
+                const int low = heat ? max(row, first_row) : row;
+                const int high = row + 2 < end_row ? row + 2 : heat ? end_row : NY;
                 for (int j = low; j < high; j++)
                     FOR_ITEMS(i, NX)
                     {
@@ -117,10 +117,10 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                             advect_vorticity(i, j, omega, psi_before, velocity, T_next, node, stencil, rhs, next);
                     }
             }
-            lines l = take_rows(x, back, first_row, row, rows);
+            lines l = take_rows(x, back, row, first_row, end_row);
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
             transform(!back ? rhs : second ? spread_psi : spread, l, x, t, z);
-            l.first = AT(back ? x.first : 0, first_row + row);
+            l.first = AT(back ? x.first : 0, row);
             store(!back ? spread : second ? psi : solution, l, x, t, BORDER && second, psi_border, z);
         }
         meet(meeting);

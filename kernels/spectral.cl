@@ -19,9 +19,9 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
     const axis x = { ODD_X, FIRST_X, COUNT_X, TWICE_LOW_X, TWICE_HIGH_X };
     const tables t = TABLES(back);
     const int row = 2 * PAIRS_X * (int)get_group_id(0), second = (int)get_group_id(2);
-    lines l = take_rows(x, back, FIRST_Y, row, COUNT_Y);
+    lines l = take_rows(x, back, row, FIRST_Y - Y0, min(FIRST_Y + COUNT_Y - Y0, NY));
     transform(second ? in_second : in, l, x, t, z);
-    l.first = AT(back ? FIRST_X : 0, FIRST_Y + row);
+    l.first = AT(back ? FIRST_X : 0, row);
     store(second ? out_second : out, l, x, t, PLUS && second, plus, z);
 }
 

@@ -62,12 +62,6 @@ static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y
         b = up ? d_ : times(d_, w_);                              \
     }
 
-/* Points stay in registers only where the number of levels is known; and PoCL mixes up the local memory of a kernel
- * that is the only one to call a function with a barrier. */
-#define ALWAYS_INLINED static inline __attribute__((always_inline))
-
-#define FOR_ITEMS(t, count) for (int t = (int)get_local_id(0); t < (count); t += (int)get_local_size(0))
-
 /* The point q * part further than one at SWIZZLE(point) = `at` that has none of the bits of q * part. */
 #define TAKE(v, q) real2 v = z[at ^ SWIZZLE((q)*part)];
 #define PUT(v, q) z[at ^ SWIZZLE((q)*part)] = v;
@@ -148,19 +142,20 @@ typedef struct tables {
     global const real *sums;
 } tables;
 
-/* Lines in global memory: value number q of line n at first[n * apart + q], of so many lines that there are. Values at
- * their ends are multiplied by two where the flags say so. */
+/* Lines in global memory: value number q of line n at first[n * apart + q]. Of these lines those from `begin`, 0 or 1, to
+ * `end` are there. Values at their ends are multiplied by two where the flags say so. */
 typedef struct lines {
     index_t first, apart;
-    int count, lines;
+    int count, begin, end;
     int twice_low, twice_high;
     int mirrored;
 } lines;
 /* Which end of a line is mirrored; or it has coefficients of odd wave numbers alone. */
 enum { MIRRORED_HIGH = 1, MIRRORED_LOW, ODD_WAVES };
 
-/* How many lines of a pair there are. */
-static inline int there(lines l, int pair) { return l.lines - 2 * pair; }
+/* Which lines of a pair are there. */
+static inline int first_is_there(lines l, int pair) { return (2 * pair >= l.begin) & (2 * pair < l.end); }
+static inline int second_is_there(lines l, int pair) { return 2 * pair + 1 < l.end; }
 
 static inline real weight(lines l, int number)
 {
@@ -260,7 +255,8 @@ ALWAYS_INLINED real2 point(global const real *values, lines l, int pair, int m, 
     if ((chirps | mirrored) && number < 0)
         return (real2)(0);
     const index_t at = l.first + line * l.apart + (any ? max(number, 0) : number);
-    const real2 v = (real2)(there(l, pair) > 0 ? values[at] : 0, there(l, pair) > 1 ? values[at + l.apart] : 0);
+    const real2 v = (real2)(first_is_there(l, pair) ? values[at] : 0,
+                            second_is_there(l, pair) ? values[at + l.apart] : 0);
     if (!any)
         return v;
     if (number < 0)
@@ -670,26 +666,29 @@ ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, in
         for (int n = 0; n < AHEAD; n++) {
             const int task = begin + n * (int)get_local_size(0), q = task % l.count, pair = task / l.count;
             const index_t at = l.first + 2 * pair * l.apart + q;
-            if (task < all && there(l, pair) > 0) {
+            if (task < all && 2 * pair < l.end) {
                 real2 v = result(z + pair * ROOM, place[n], q, along, t);
                 if (adds)
-                    v = v + (real2)(plus[at], there(l, pair) > 1 ? plus[at + l.apart] : 0);
-                values[at] = v.x;
-                if (there(l, pair) > 1)
+                    v = v + (real2)(plus[at], second_is_there(l, pair) ? plus[at + l.apart] : 0);
+                if (first_is_there(l, pair))
+                    values[at] = v.x;
+                if (second_is_there(l, pair))
                     values[at + l.apart] = v.y;
             }
         }
     }
 }
 
-/* Rows from number `row` on, of so many: values, which count twice at a mirrored end because the stencil halves them;
- * or coefficients on their way back, which begin at the grid's first node, so that vectors of them are aligned. */
-ALWAYS_INLINED lines take_rows(axis x, int back, int first_row, int row, int rows)
+/* Rows of the box from number `row` on, which is even, so that the same rows are pairs wherever boxes are cut; of them
+ * those from `begin` to `end` are there. Values count twice at a mirrored end because the stencil halves them;
+ * coefficients on their way back begin at the grid's first node, so that vectors of them are aligned. */
+ALWAYS_INLINED lines take_rows(axis x, int back, int row, int begin, int end)
 {
-    return (lines){ AT(back ? 0 : x.first, first_row + row),
+    return (lines){ AT(back ? 0 : x.first, row),
                     PITCH,
                     x.count,
-                    rows - row,
+                    row < begin,
+                    end - row,
                     back ? 0 : x.twice_low,
                     back ? 0 : x.twice_high,
                     MIRRORED_X && back ? ODD_WAVES : MIRRORED_X };

@@ -4,7 +4,8 @@
 
 #include "api/launch.h"
 
-extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_write_other_grid, bn_argument_sizes;
+extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_write_other_grid, bn_argument_read_everywhere,
+    bn_argument_sizes;
 
 /* clang-format off */
 /* Fields of another grid in the same boxes, such as the next coarser one (bn_domain_coarsen): box b sees box b's; the
@@ -13,6 +14,9 @@ extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_write_oth
 #define BN_READ_OTHER_GRID_RADIUS(f, radius_) \
     { .kind = &bn_argument_read_other_grid, .object.field = (f), .radius = (radius_) }
 #define BN_WRITE_OTHER_GRID(f) { .kind = &bn_argument_write_other_grid, .object.field = (f) }
+/* A field of another grid that is whole on every device (bn_domain_desc.copies): each box sees the copy of its device,
+ * whose layout bn_domain_place gives. */
+#define BN_READ_EVERYWHERE(f) { .kind = &bn_argument_read_everywhere, .object.field = (f) }
 /* Sizes and layout of a box of the kernel's own or another grid: int16, whose parts are SIZES_NX, ... of
  * kernels/lib/index.h. */
 #define BN_SIZES(domain_) { .kind = &bn_argument_sizes, .object.domain = (domain_) }

@@ -428,30 +428,64 @@ static bn_status copy_from_whole(const bn_field *from, bn_field *to)
     return BN_OK;
 }
 
-bn_status bn_field_copy(bn_field *from, bn_field *to)
+static bool are_alike(const bn_field *a, const bn_field *b)
 {
-    const bn_domain *a = from->domain, *b = to->domain;
-    const bool alike = from->element_bytes == to->element_bytes && from->desc.type == to->desc.type &&
-                       from->desc.components == to->desc.components &&
-                       !((from->desc.role ^ to->desc.role) & BN_INTERLEAVED);
-    if (alike && a == b)
-        return copy_boxes(from, to);
-    if (!alike || !a->device || !b->device || memcmp(a->desc.grid.n, b->desc.grid.n, sizeof a->desc.grid.n) != 0)
-        return bn_fail(a->ctx, BN_USAGE, "field %s can't be copied to %s, which has other values", from->desc.name,
-                       to->desc.name);
-    if (is_everywhere(from, to) && b->box_count > 1 && !b->desc.copies)
-        return copy_from_whole(from, to);
-    bn_domain *d = a->box_count > 1 ? from->domain : to->domain;
+    return a->element_bytes == b->element_bytes && a->desc.type == b->desc.type &&
+           a->desc.components == b->desc.components && !((a->desc.role ^ b->desc.role) & BN_INTERLEAVED);
+}
+
+static bn_status other_values(const bn_field *from, const bn_field *to)
+{
+    return bn_fail(from->domain->ctx, BN_USAGE, "field %s can't be copied to %s, which has other values",
+                   from->desc.name, to->desc.name);
+}
+
+/* A region of the one, through pinned memory, to all of the other, which has the same points. */
+static bn_status copy_through_host(bn_field *from, const bn_region *r, bn_field *to)
+{
+    bn_domain *d = from->domain->box_count > 1 ? from->domain : to->domain;
     void *values;
-    BN_TRY(bn_double_buffer_next(d, from->desc.name, bn_field_bytes(from), &values));
-    const bn_region whole = bn_domain_whole(d);
+    BN_TRY(bn_double_buffer_next(d, from->desc.name, bn_field_bytes(to), &values));
+    const bn_region whole = bn_domain_whole(to->domain);
     const bool across = bn_domain_across_ranks(d); /* ranks tell each other what they have read */
-    BN_TRY(bn_field_transfer(from, 0, from->desc.components, &whole, values, false, across));
+    BN_TRY(bn_field_transfer(from, 0, from->desc.components, r, values, false, across));
     if (!across)
         BN_TRY(bn_queues_meet(d, from->desc.name));
     BN_TRY(bn_field_transfer(to, 0, to->desc.components, &whole, values, true, across));
     BN_TRY(bn_field_changed(to));
     return across ? BN_OK : bn_flush_all(d, to->desc.name);
+}
+
+bn_status bn_field_copy_columns(bn_field *from, bn_field *to)
+{
+    const bn_domain *a = from->domain, *b = to->domain;
+    const uint32_t *n = b->desc.grid.n, *all = a->desc.grid.n;
+    if (!are_alike(from, to) || !a->device || a->device != b->device || n[0] > all[0] || n[1] != all[1] || n[2] != 1 ||
+        (b->box_count > 1 && !b->desc.copies) || a->lattice[0] > 1)
+        return other_values(from, to);
+    if (a->distributed)
+        return copy_through_host(from, &(bn_region){ .n = { n[0], n[1], 1 } }, to);
+    BN_TRY(bn_field_changed(to));
+    for (size_t i = 0; i < a->box_count; i++) {
+        const bn_box *box = &a->boxes[i];
+        const long there[3] = { 0, (long)box->offset[1], 0 }, points[3] = { (long)n[0], (long)box->n[1], 1 };
+        BN_TRY(bn_block_copy(from, i, (const long[3]){ 0 }, to, 0, there, points));
+    }
+    return BN_OK;
+}
+
+bn_status bn_field_copy(bn_field *from, bn_field *to)
+{
+    const bn_domain *a = from->domain, *b = to->domain;
+    const bool alike = are_alike(from, to);
+    if (alike && a == b)
+        return copy_boxes(from, to);
+    if (!alike || !a->device || !b->device || memcmp(a->desc.grid.n, b->desc.grid.n, sizeof a->desc.grid.n) != 0)
+        return other_values(from, to);
+    if (is_everywhere(from, to) && b->box_count > 1 && !b->desc.copies)
+        return copy_from_whole(from, to);
+    const bn_region whole = bn_domain_whole(a);
+    return copy_through_host(from, &whole, to);
 }
 
 /* What bn_field_fill sets. */

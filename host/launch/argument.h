@@ -41,7 +41,7 @@ struct bn_argument_kind {
      * of another grid in the same boxes. */
     bn_domain *(*owner)(const bn_arg *);
     bool field, reads, writes; /* the object is a field; the kernel reads, writes its cells */
-    bool other_grid;
+    bool other_grid, everywhere;
     void (*declare)(bn_launching *, const bn_arg *);
     bn_status (*check)(const bn_launching *, const bn_arg *);
     bn_status (*collect)(bn_launching *,
@@ -60,6 +60,8 @@ bn_domain *bn_argument_field_owner(const bn_arg *);
 bn_domain *bn_argument_array_owner(const bn_arg *);
 bn_status bn_argument_set_field(const bn_launching *, const bn_arg *, size_t box, cl_uint index);
 bn_status bn_argument_field_changed(const bn_launching *, const bn_arg *);
+/* Sets the copy of the device that a box lies on. */
+bn_status bn_argument_set_copy(const bn_launching *, size_t box, cl_uint index, bn_buffer *const *copies);
 /* All cells of a box. */
 bn_part bn_whole_box(const bn_domain *, size_t box);
 /* Whether a launch on the box takes long enough to hide a transfer behind a part of it. */

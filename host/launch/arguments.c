@@ -8,8 +8,7 @@ static bn_status set_memory(const bn_launching *l, size_t box, cl_uint index, co
     return bn_set_arg(l->kernel, box, index, sizeof(cl_mem), &buffer->mem);
 }
 
-/* The copy of the device that a box lies on. */
-static bn_status set_copy(const bn_launching *l, size_t box, cl_uint index, bn_buffer *const *copies)
+bn_status bn_argument_set_copy(const bn_launching *l, size_t box, cl_uint index, bn_buffer *const *copies)
 {
     return set_memory(l, box, index, copies[l->domain->boxes[box].local]);
 }
@@ -135,7 +134,7 @@ bn_domain *bn_argument_array_owner(const bn_arg *a) { return a->object.array ? a
 
 static bn_status set_array(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
 {
-    return set_copy(l, box, index, a->object.array->buffer);
+    return bn_argument_set_copy(l, box, index, a->object.array->buffer);
 }
 
 static bn_status merge_counters(bn_launching *l, const bn_arg *a)
@@ -186,13 +185,13 @@ static bn_status collect_totals(bn_launching *l, const bn_arg *a) { return colle
 
 static bn_status set_partials(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
 {
-    return set_copy(l, box, index, a->object.partials->buffer);
+    return bn_argument_set_copy(l, box, index, a->object.partials->buffer);
 }
 
 static bn_status set_totals(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
 {
     const bn_partials *p = a->object.partials;
-    return set_copy(l, box, index, p->packed ? p->packed : p->buffer);
+    return bn_argument_set_copy(l, box, index, p->packed ? p->packed : p->buffer);
 }
 
 static bn_status pack_totals(bn_launching *l, const bn_arg *a)
@@ -225,7 +224,7 @@ static bn_status collect_scalars(bn_launching *l, const bn_arg *a)
 
 static bn_status set_scalars(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
 {
-    return set_copy(l, box, index, a->object.scalars->buffer);
+    return bn_argument_set_copy(l, box, index, a->object.scalars->buffer);
 }
 
 static bn_status scalars_changed(const bn_launching *l, const bn_arg *a)

@@ -16,9 +16,11 @@ static bn_status check_arg(const bn_launching *l, size_t number)
     const bn_arg *a = &l->args[number];
     const bn_domain *owner = a->kind->owner ? a->kind->owner(a) : d;
     /* Which device a box lies on depends on its number alone. */
-    const bool related = owner && (owner == d || (a->kind->other_grid && owner->device == d->device &&
-                                                  owner->box_count == d->box_count &&
-                                                  memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0));
+    const bool same_boxes = owner && owner->box_count == d->box_count &&
+                            memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0;
+    const bool whole = owner && (owner->desc.copies || owner->box_count == 1);
+    const bool related = owner && (owner == d || (owner->device == d->device && ((a->kind->other_grid && same_boxes) ||
+                                                                                 (a->kind->everywhere && whole))));
     if (!related)
         return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", number,
                        kernel);
@@ -259,10 +261,9 @@ static bn_status check_kernel(const bn_kernel *k)
     if (d->coarsened && k->desc->range == BN_PER_BLOCK && d->box_count > 1)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s forms sums on a coarser grid, whose cuts split their blocks",
                        k->desc->name);
-    if (((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR ||
-          k->desc->range == BN_SIDE_BY_SIDE) &&
-         d->box_count > 1) ||
-        ((k->desc->range == BN_PER_ROW || k->desc->range == BN_PER_ROWS) && d->lattice[0] > 1))
+    const bool rows = k->desc->range == BN_PER_ROW || k->desc->range == BN_PER_ROWS ||
+                      k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR;
+    if ((k->desc->range == BN_SIDE_BY_SIDE && d->box_count > 1) || (rows && d->lattice[0] > 1))
         return bn_fail(d->ctx, BN_USAGE, "kernel %s needs whole lines, the grid is cut into %zu boxes", k->desc->name,
                        d->box_count);
     return BN_OK;

@@ -13,6 +13,15 @@ const bn_argument_kind bn_argument_write_other_grid = { .owner = bn_argument_fie
                                                         .set = bn_argument_set_field,
                                                         .after = bn_argument_field_changed };
 
+static bn_status set_everywhere(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    return bn_argument_set_copy(l, box, index, a->object.field->buffers);
+}
+
+const bn_argument_kind bn_argument_read_everywhere = {
+    .owner = bn_argument_field_owner, .field = true, .reads = true, .everywhere = true, .set = set_everywhere
+};
+
 static bn_domain *sizes_owner(const bn_arg *a) { return a->object.domain; }
 
 static bn_status set_sizes(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)

@@ -106,6 +106,13 @@ typedef int index_t;
     if (i >= NX || j >= NY || k >= NZ)                         \
     return
 
+/* Values stay in registers only where numbers of loops are known; and PoCL mixes up the local memory of a kernel that is
+ * the only one to call a function with a barrier. */
+#define ALWAYS_INLINED static inline __attribute__((always_inline))
+
+/* Tasks of a work-group in one dimension, as far as this work-item does them. */
+#define FOR_ITEMS(t, count) for (int t = (int)get_local_id(0); t < (count); t += (int)get_local_size(0))
+
 /* A long loop whose text stands once: compilers take minutes over what they unroll between barriers. */
 #define ROLLED _Pragma("unroll 1")
 
@@ -115,11 +122,15 @@ typedef int index_t;
 #if IS_CPU
 #define UNROLLED
 #define UNROLLED_BY_8
+#define LOADED_AGAIN 0
 #define KEEPS_REGISTERS 0
 #define LOADS_AT_ONCE 8 /* in the text of a loop; more overlap by themselves */
 #define NEXT_WARP(item) (item)
 #else
 #define UNROLLED _Pragma("unroll")
+/* Zero in launches that have one row of work-groups, which no compiler knows: what is loaded from a place that much
+ * further is loaded again, where otherwise all that a loop has loaded would stay in registers, or be spilled. */
+#define LOADED_AGAIN ((int)get_num_groups(1) - 1)
 #define UNROLLED_BY_8 _Pragma("unroll 8") /* so that loads overlap */
 #define KEEPS_REGISTERS 1
 #define LOADS_AT_ONCE 32

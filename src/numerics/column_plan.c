@@ -8,15 +8,13 @@ enum { INTERVALS_OF_16 = 161, INTERVALS_OF_32 = 641, INTERVALS_OF_64 = 1281 };
 /* A smaller share of a number changes none of another's figures, and times a small one it would become a number that
  * some devices do not have. */
 #define NOTHING 0x1p-80
+/* The same of what a separator takes of the next one, with seven bits to spare: devices that have some chunks each then
+ * need not know of all others. */
+static double no_coupling(size_t real_bytes) { return real_bytes == 8 ? 0x1p-60 : 0x1p-31; }
 
 int bn_column_chunk(int intervals)
 {
-    const int usual = intervals < INTERVALS_OF_16   ? 8
-                      : intervals < INTERVALS_OF_32 ? 16
-                      : intervals < INTERVALS_OF_64 ? 32
-                                                    : 64;
-    const int least = (intervals + BN_COLUMN_CHUNKS) / BN_COLUMN_CHUNKS;
-    return usual > least ? usual : least;
+    return intervals < INTERVALS_OF_16 ? 8 : intervals < INTERVALS_OF_32 ? 16 : intervals < INTERVALS_OF_64 ? 32 : 64;
 }
 
 /* Nodes behind the last separator that are unknowns. */
@@ -45,8 +43,10 @@ static double fill_chunk(double m, int count, bool free, bool given, double *mul
     return lack;
 }
 
-static void fill_column(const bn_column_plan *p, bn_column_ends ends, double m, double *to)
+/* Returns whether its separators are coupled. */
+static bool fill_column(const bn_column_plan *p, bn_column_ends ends, double m, double nothing, double *to)
 {
+    bool coupled = false;
     const size_t stride = p->columns;
     const int inner = p->chunk - 1, last = nodes_of_last(p, ends);
     const double lack = fill_chunk(m, inner, false, false, to + (size_t)bn_column_multiplier(p, false) * stride,
@@ -67,14 +67,16 @@ static void fill_column(const bn_column_plan *p, bn_column_ends ends, double m, 
         const double pivot = excess + (is_last ? 0 : coupling);
         const bool given = s == 0 && !ends.low_free;
         const double by = given || is_last ? 0 : coupling / pivot;
-        multiplier[(size_t)s * stride] = by < NOTHING ? 0 : by;
+        multiplier[(size_t)s * stride] = by < nothing ? 0 : by;
+        coupled = coupled || by >= nothing;
         inverse[(size_t)s * stride] = given ? 0 : 1 / pivot;
         rest = given ? 1 : excess / pivot;
     }
+    return coupled;
 }
 
 bool bn_column_plan_create(int intervals, bn_column_ends ends, const double *value, size_t columns, double k,
-                           double scale, bn_column_plan *out)
+                           double scale, size_t real_bytes, bn_column_plan *out)
 {
     *out = (bn_column_plan){ .intervals = intervals, .chunk = bn_column_chunk(intervals), .columns = columns };
     out->chunks = (intervals - 1 + ends.high_free) / out->chunk + 1;
@@ -82,7 +84,8 @@ bool bn_column_plan_create(int intervals, bn_column_ends ends, const double *val
     if (!out->tables)
         return false;
     for (size_t c = 0; c < columns; c++)
-        fill_column(out, ends, value[c] / k, out->tables + c);
+        if (fill_column(out, ends, value[c] / k, no_coupling(real_bytes), out->tables + c))
+            out->coupled = c + 1;
     out->tables[bn_column_numbers(out) - 1] = scale;
     return true;
 }

@@ -9,6 +9,8 @@
  *   z[j] = scale b[j] + multiplier[j + 1] z[j + 1],     then x[j] = multiplier[j] (x[j - 1] + z[j]).
  * Separators see that in their right-hand sides and make up a tridiagonal system themselves, solved by
  *   y[s] = b[s] + separator[s - 1] y[s - 1],            then x[s] = separator[s] x[s + 1] + inverse[s] y[s].
+ * separator[s] is zero where it is less than rounding, as in most columns: an exponential of the column's number. Only
+ * the first `coupled` columns have others.
  * The others then get their share of both: share[j] of the one before, share[chunk - j] of the one behind. The last
  * chunk ends where the column does: it has tables of its own. All of these numbers are positive and are formed from
  * positive ones without a difference, so that each is right to its last figures, and so are solutions where m is
@@ -23,7 +25,7 @@
  * row each for j = 1 ... chunk - 1, or for each separator; behind all of them `scale`. */
 typedef struct bn_column_plan {
     int intervals, chunk, chunks;
-    size_t columns;
+    size_t columns, coupled;
     double *tables;
 } bn_column_plan;
 
@@ -38,9 +40,9 @@ static inline size_t bn_column_numbers(const bn_column_plan *p)
     return (size_t)(bn_column_inverse(p) + p->chunks) * p->columns + 1;
 }
 
-/* Work-items that take a column at most, one for each chunk; nodes that each may have; and from how many on they take
- * more registers than other kernels. */
-enum { BN_COLUMN_CHUNKS = 128, BN_COLUMN_CHUNK = 65, BN_COLUMN_LONG = 32 };
+/* Chunks of a column that a work-group takes in one launch; and from how many nodes on they take more registers than
+ * other kernels. */
+enum { BN_COLUMN_CHUNKS = 128, BN_COLUMN_LONG = 32 };
 
 /* A chunk's nodes: other numbers give other bits. */
 int bn_column_chunk(int intervals);
@@ -50,9 +52,9 @@ typedef struct bn_column_ends {
     bool low_free, high_free;
 } bn_column_ends;
 
-/* Systems whose m is value[column] / k. False: no memory. */
+/* Systems whose m is value[column] / k, for numbers of so many bytes. False: no memory. */
 bool bn_column_plan_create(int intervals, bn_column_ends, const double *value, size_t columns, double k, double scale,
-                           bn_column_plan *out);
+                           size_t real_bytes, bn_column_plan *out);
 void bn_column_plan_destroy(bn_column_plan *);
 
 #endif

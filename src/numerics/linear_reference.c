@@ -616,7 +616,7 @@ static pair term(const pair *v, int32_t place)
 
 static pair by(pair v, const real *w) { return times(v, w[0], w[1]); }
 
-/* Two rows; the second may be NULL. In place. */
+/* Two rows, of which one may be NULL. In place. */
 static void transform_rows(bn_linear_reference *l, bool back, real *first, real *second)
 {
     const bn_spectral_axis *a = &l->spectral.axis[0];
@@ -626,7 +626,7 @@ static void transform_rows(bn_linear_reference *l, bool back, real *first, real 
     const bool split = bn_spectral_lines(a) > 1;
     for (int m = 0; m <= (split ? a->intervals : 1 << a->log); m++) {
         const int number = bn_spectral_value_at(a, m, back);
-        v[m].x = number < 0 ? 0 : first[number];
+        v[m].x = number < 0 || !first ? 0 : first[number];
         v[m].y = number < 0 || !second ? 0 : second[number];
         if (a->chirps && number >= 0)
             v[m] = by(v[m], t->chirp + 2 * (ptrdiff_t)m);
@@ -649,7 +649,8 @@ static void transform_rows(bn_linear_reference *l, bool back, real *first, real 
             value = by(value, t->chirp + 2 * (ptrdiff_t)(pick[q] - 1 + bn_spectral_chirps_back(a)));
         if (a->odd && a->chirps)
             value = (pair){ -value.y, value.x };
-        first[q] = value.x;
+        if (first)
+            first[q] = value.x;
         if (second)
             second[q] = value.y;
     }
@@ -658,9 +659,10 @@ static void transform_rows(bn_linear_reference *l, bool back, real *first, real 
 static void all_rows(bn_linear_reference *l, bool back, real *values)
 {
     const bn_spectral_axis *x = &l->spectral.axis[0], *y = &l->spectral.axis[1];
-    for (int j = 0; j < y->count; j += 2) {
-        real *first = values + (size_t)(y->first + j) * l->n[0] + (size_t)x->first;
-        transform_rows(l, back, first, j + 1 < y->count ? first + l->n[0] : NULL);
+    const int end = y->first + y->count;
+    for (int j = 0; j < end; j += 2) {
+        real *first = values + (size_t)j * l->n[0] + (size_t)x->first;
+        transform_rows(l, back, j < y->first ? NULL : first, j + 1 < end ? first + l->n[0] : NULL);
     }
 }
 

@@ -1,7 +1,7 @@
 /* spectral.c: puts the tables of the fast direct solver on a device and launches it. */
 #include "numerics/spectral.h"
 
-#include "numerics/spectral_plan.h"
+#include "numerics/cut_columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@ enum { PAIRS, PLACES, FORWARD, BACK, TABLES }; /* of an axis; the last two: of a
 struct bn_spectral {
     bn_program *program, *program_of_columns; /* of both kernels, or each of one */
     bn_kernel *rows, *columns;
+    bn_cut_columns *cut; /* in place of the columns' kernel */
     bn_device_array *table[2][TABLES];         /* of each dimension of a stretched grid; else along x */
     bn_device_array *systems[2], *eigenvalues; /* along y, of each system; of a stretched grid */
     bn_field *work, *work_second, *plus;
@@ -171,18 +172,21 @@ static bn_status create_eigenvalues(bn_domain *domain, const bn_spectral_plan *p
     return st;
 }
 
+/* Tables of both systems; `cut`: no work-group has whole columns. */
 static bn_status create_systems(bn_domain *domain, const bn_spectral_plan *plan, const bn_spectral_second *second,
-                                bn_device_array *out[2])
+                                bool cut, bn_spectral *s)
 {
+    bn_status st = BN_OK;
     bn_spectral_plan more = { 0 };
     const bn_column_plan *p = &plan->columns, *q = &more.columns;
-    BN_TRY(bn_device_array_reals(domain, "systems along y", p->tables, bn_column_numbers(p), &out[0]));
-    if (!second)
-        return BN_OK;
-    if (!bn_spectral_plan_second(second->stencil, real_bytes_of(domain), &more))
-        return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
-    const bn_status st = bn_device_array_reals(domain, "second systems along y", q->tables, bn_column_numbers(q),
-                                               &out[1]);
+    BN_GO(bn_device_array_reals(domain, "systems along y", p->tables, bn_column_numbers(p), &s->systems[0]));
+    if (second && !bn_spectral_plan_second(second->stencil, real_bytes_of(domain), &more))
+        BN_GO(bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver"));
+    if (second)
+        BN_GO(bn_device_array_reals(domain, "second systems along y", q->tables, bn_column_numbers(q), &s->systems[1]));
+    if (cut)
+        BN_GO(bn_cut_columns_create(domain, plan, second ? q : NULL, s->systems, &s->cut));
+out:
     bn_spectral_plan_destroy(&more);
     return st;
 }
@@ -215,21 +219,28 @@ static bn_status create_dense(bn_domain *domain, const bn_spectral_plan *plan, c
 }
 
 /* Columns of long chunks need more registers than rows: where REGISTERS, which is defines[0], counts, they are a
- * program of their own. */
+ * program of their own; and those that are cut always. */
 static bn_status build_programs(bn_domain *domain, const char *file, const bn_define *defines, size_t count, int chunk,
                                 bn_spectral *s)
 {
     bn_define all[DEFINES_MOST + 1];
-    const bool apart = chunk >= BN_COLUMN_LONG && bn_compiles_aside(bn_domain_device(domain));
+    const bool apart = s->cut || (chunk >= BN_COLUMN_LONG && bn_compiles_aside(bn_domain_device(domain)));
     memcpy(all, defines, count * sizeof *all);
     all[count] = (bn_define){ .name = columns_kernel.name, .kind = BN_DEF_LEFT_OUT };
     BN_TRY(bn_program_build(domain, file, all, count + apart, &s->program));
     all[count].name = rows_kernel.name;
     all[0].u.i = real_bytes_of(domain) == 8 ? REGISTERS_OF_COLUMNS_IN_DOUBLE : REGISTERS_OF_COLUMNS;
+    BN_TRY(bn_kernel_find(s->program, &rows_kernel, &s->rows));
+    if (s->cut)
+        return BN_OK;
     if (apart)
         BN_TRY(bn_program_build(domain, file, all, count + 1, &s->program_of_columns));
-    BN_TRY(bn_kernel_find(s->program, &rows_kernel, &s->rows));
     return bn_kernel_find(apart ? s->program_of_columns : s->program, &columns_kernel, &s->columns);
+}
+
+bool bn_spectral_fits_boxes(const bn_domain *d, const bn_stencil *s)
+{
+    return bn_domain_boxes(d) == 1 || (!s->widths && !s->rectangle && bn_columns_fit_boxes(d, (int)s->ny - 1));
 }
 
 bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_field *work,
@@ -254,9 +265,11 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         s = NULL;
         goto out;
     }
-    BN_GO(create_systems(domain, &plan, second, s->systems));
     const bn_device *device = bn_domain_device(domain);
     const bool lines = takes_lines(device, x);
+    /* CPUs take columns of any length. */
+    const bool cut = bn_domain_boxes(domain) > 1 || (!lines && plan.columns.chunks > BN_COLUMN_CHUNKS);
+    BN_GO(create_systems(domain, &plan, second, cut, s));
     const size_t n = lines ? 1 : pairs(device, x, y->count, real_bytes), columns = columns_of_group(&plan.columns);
     piece px[PIECES];
     pairs_of(x, lines, px);
@@ -293,8 +306,10 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
                          sizeof defines / sizeof *defines, plan.columns.chunk, s));
     bn_kernel_pairs(s->rows, n);
     bn_kernel_items(s->rows, items(x, n, real_bytes));
-    bn_kernel_pairs(s->columns, lines ? 1 : columns / 2);
-    bn_kernel_items(s->columns, (columns * (size_t)plan.columns.chunks + 31) / 32 * 32);
+    if (s->columns) {
+        bn_kernel_pairs(s->columns, lines ? 1 : columns / 2);
+        bn_kernel_items(s->columns, (columns * (size_t)plan.columns.chunks + 31) / 32 * 32);
+    }
     BN_GO(create_tables(domain, x, px, s->table[0]));
     *out = s;
     s = NULL;
@@ -312,6 +327,7 @@ void bn_spectral_destroy(bn_spectral **solver)
         bn_device_array_destroy(&(*solver)->table[0][t]);
         bn_device_array_destroy(&(*solver)->table[1][t]);
     }
+    bn_cut_columns_destroy(&(*solver)->cut);
     bn_device_array_destroy(&(*solver)->systems[0]);
     bn_device_array_destroy(&(*solver)->systems[1]);
     bn_device_array_destroy(&(*solver)->eigenvalues);
@@ -351,8 +367,11 @@ bn_status bn_spectral_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_fie
     bn_kernel_layers(s->rows, 1);
     BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_NULL, BN_UPDATE(s->work), BN_NULL, BN_NULL, BN_ARRAY(tx[PAIRS]),
                   BN_ARRAY(tx[PLACES]), BN_I32V(0)));
-    BN_TRY(BN_RUN(s->columns, BN_UPDATE(s->work), BN_UPDATE_OR_NULL(second), BN_ARRAY(s->systems[0]),
-                  BN_ARRAY_OR_NULL(s->systems[1])));
+    if (s->cut)
+        BN_TRY(bn_cut_columns_solve(s->cut, s->work, second));
+    else
+        BN_TRY(BN_RUN(s->columns, BN_UPDATE(s->work), BN_UPDATE_OR_NULL(second), BN_ARRAY(s->systems[0]),
+                      BN_ARRAY_OR_NULL(s->systems[1])));
     bn_kernel_layers(s->rows, second ? 2 : 1);
     return BN_RUN(s->rows, BN_READ(s->work, 0), BN_READ_OR_NULL(second, 0), BN_UPDATE(x),
                   BN_UPDATE_OR_NULL(second ? y : NULL), BN_READ_OR_NULL(s->plus, 0), BN_ARRAY(tx[PAIRS]),

@@ -176,8 +176,9 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
     if (!reason && !s->widths && local_bytes(&x, real_bytes) > BN_SPECTRAL_LOCAL_BYTES)
         reason = "its lines along x need more than the 32 KiB of local memory that every device has; fewer nodes, "
                  "nodes of a power of two plus one, or single precision would do";
-    if (!reason && !s->widths && bn_column_chunk((int)ny - 1) > BN_COLUMN_CHUNK)
-        reason = "it takes 8320 nodes along y at most";
+    if (!reason && !s->widths && 8 * real_bytes * (ny / 64 + 1) > BN_SPECTRAL_LOCAL_BYTES)
+        reason = "its columns along y need more than the 32 KiB of local memory that every device has; 65,500 nodes "
+                 "would do, half of that in double precision";
     if (!reason && s->mass == 0 && free_end[0] && free_end[1] && free_end[2] && free_end[3])
         reason = "the matrix is singular: no side gives a value";
     if (!reason && s->rectangle)
@@ -492,7 +493,7 @@ static bool fill_dense(bn_spectral_axis *a, const double *widths, double k, doub
 }
 
 /* scale: 1, or 1 over the length of the period along x. */
-static bool fill_columns(const bn_stencil *s, bool second, bn_spectral_plan *p)
+static bool fill_columns(const bn_stencil *s, size_t real_bytes, bool second, bn_spectral_plan *p)
 {
     const bn_spectral_axis *x = &p->axis[0], *y = &p->axis[1];
     double *eigenvalue = calloc((size_t)x->count, sizeof *eigenvalue);
@@ -502,7 +503,8 @@ static bool fill_columns(const bn_stencil *s, bool second, bn_spectral_plan *p)
     }
     const bool good = eigenvalue && bn_column_plan_create(y->intervals, (bn_column_ends){ y->low_free, y->high_free },
                                                           eigenvalue, (size_t)x->count, s->ky,
-                                                          1 / (s->ky * (second ? 1 : x->length)), &p->columns);
+                                                          1 / (s->ky * (second ? 1 : x->length)), real_bytes,
+                                                          &p->columns);
     free(eigenvalue);
     return good;
 }
@@ -518,7 +520,7 @@ static bool create_plan(const bn_stencil *s, size_t real_bytes, bool second, bn_
         good = fill_dense(a, s->widths + (d ? s->nx - 1 : 0), d ? s->ky : s->kx, d ? 0 : s->mass);
     }
     if (!s->widths)
-        good = fill_lines(&out->axis[0]) && fill_columns(s, second, out);
+        good = fill_lines(&out->axis[0]) && fill_columns(s, real_bytes, second, out);
     if (!good)
         bn_spectral_plan_destroy(out);
     return good;

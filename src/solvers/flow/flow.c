@@ -327,9 +327,11 @@ static bn_status plan_fields(flow *s, bn_plan *p)
     const bool multigrid = s->systems.desc[FLOW_PSI].method == BN_LINEAR_MULTIGRID ||
                            s->systems.desc[FLOW_HEAT].method == BN_LINEAR_MULTIGRID;
     const bool heat = s->config.a > 0, solid = s->border.solid || s->border.bodies > 0;
-    bool gradients = false; /* conjugate gradients by themselves */
-    for (int i = 0; i < FLOW_SYSTEMS; i++)
+    bool gradients = false, direct = false; /* conjugate gradients by themselves */
+    for (int i = 0; i < FLOW_SYSTEMS; i++) {
         gradients = gradients || (s->systems.desc[i].method == BN_LINEAR_CG && (i != FLOW_HEAT || heat));
+        direct = direct || (s->systems.bits[i] && s->systems.desc[i].method == BN_LINEAR_SPECTRAL);
+    }
     const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
     const struct {
         bool wanted;
@@ -360,6 +362,8 @@ static bn_status plan_fields(flow *s, bn_plan *p)
             BN_TRY(bn_plan_field(p, fields[i].out, &fields[i].desc));
     if (gradients)
         BN_TRY(bn_plan_halo(p, BN_CG_RADIUS));
+    if (direct)
+        bn_plan_align(p, bn_column_chunk((int)s->config.ny - 1)); /* the direct solver is in the same boxes then */
     if (multigrid) {
         bn_plan_align(p, 256); /* its grids are in the same boxes then, down to those that one device has sooner done */
         bn_plan_ghost_cells(p, BN_MULTIGRID_GHOST_CELLS);

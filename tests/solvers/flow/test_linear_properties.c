@@ -218,7 +218,7 @@ TEST(shares_of_separators_are_hyperbolic_sines)
     enum { SYSTEMS = sizeof m / sizeof *m };
     for (int intervals = 40; intervals < 3000; intervals *= 3) {
         bn_column_plan p;
-        ck_assert(bn_column_plan_create(intervals, (bn_column_ends){ false, true }, m, SYSTEMS, 1, 1, &p));
+        ck_assert(bn_column_plan_create(intervals, (bn_column_ends){ false, true }, m, SYSTEMS, 1, 1, 8, &p));
         for (size_t c = 0; c < SYSTEMS; c++) {
             const double t = 2 * asinh(0.5 * sqrt(m[c]));
             const int last = intervals - (p.chunks - 1) * p.chunk; /* its end is mirrored */
