@@ -14,13 +14,22 @@ typedef struct columns {
 #define SHARE(is_last) ((is_last) ? 3 * (CHUNK - 1) : CHUNK - 1)
 #define SEPARATOR (4 * (CHUNK - 1))
 
+/* Fields lie on the kernel's own grid, or on a finer one (cut_columns.cl). */
+#if FINE_PITCH
+#define COLUMN_PITCH FINE_PITCH
+#define COLUMN_AT(column, node) (FINE_FIRST + (index_t)(node) * FINE_PITCH + (column))
+#else
+#define COLUMN_PITCH PITCH
+#define COLUMN_AT(column, node) AT(column, node)
+#endif
+
 /* Node j of a chunk, 0 where there is no unknown. */
 ALWAYS_INLINED void load_chunk(global const real *in, columns c, int column, int begin, real v[CHUNK])
 {
-    global const real *from = in + AT(column, begin);
+    global const real *from = in + COLUMN_AT(column, begin);
     UNROLLED
     for (int j = 0; j < CHUNK; j++)
-        v[j] = begin + j >= c.first && begin + j <= c.last ? from[j * PITCH] : 0;
+        v[j] = begin + j >= c.first && begin + j <= c.last ? from[j * COLUMN_PITCH] : 0;
 }
 
 /* The right-hand side of the second of two systems: the solution of the first one, half of it at mirrored ends. */
@@ -61,11 +70,11 @@ ALWAYS_INLINED void complete_chunk(real v[CHUNK], global const real *share, int 
 
 ALWAYS_INLINED void store_chunk(const real v[CHUNK], columns c, int column, int begin, global real *out)
 {
-    global real *to = out + AT(column, begin);
+    global real *to = out + COLUMN_AT(column, begin);
     UNROLLED
     for (int j = 0; j < CHUNK; j++)
         if (begin + j >= c.first && begin + j <= c.last)
-            to[j * PITCH] = v[j];
+            to[j * COLUMN_PITCH] = v[j];
 }
 
 /* What work-items share, a number for each chunk of each of COLUMNS columns: separators' right-hand sides and then

@@ -8,8 +8,8 @@
                (global const real *)((pairs) + SUMS_AT) })
 #define TERMS ((SPLIT_X > 1 ? 2 : 1) * (THEN_SPLIT_X > 1 ? 2 : 1))
 
-/* Along x, from the grid to coefficients, or back, a layer of the launch for each system. The second solution gets
- * `plus` added to it. Twiddle factors, chirps, their spectrum and sums are one array of pairs, since each more makes a
+/* Along x, from the grid to coefficients, or `back`, a layer of the launch for each system; 2: the second alone. Its
+ * solution gets `plus` added to it. Twiddle factors, chirps, their spectrum and sums are one array of pairs, since each more makes a
  * launch longer. */
 kernel void spectral_rows(global const real *in, global const real *in_second, global real *out,
                           global real *out_second, global const real *plus, global const real2 *restrict pairs,
@@ -18,7 +18,7 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
     local real2 z[PAIRS_X * ROOM];
     const axis x = { ODD_X, FIRST_X, COUNT_X, TWICE_LOW_X, TWICE_HIGH_X };
     const tables t = TABLES(back);
-    const int row = 2 * PAIRS_X * (int)get_group_id(0), second = (int)get_group_id(2);
+    const int row = 2 * PAIRS_X * (int)get_group_id(0), second = (int)get_group_id(2) + (back > 1);
     lines l = take_rows(x, back, row, FIRST_Y - Y0, min(FIRST_Y + COUNT_Y - Y0, NY));
     transform(second ? in_second : in, l, x, t, z);
     l.first = AT(back ? FIRST_X : 0, row);

@@ -298,15 +298,15 @@ ALWAYS_INLINED void scatter(local const reals *y, int q, int begin, int end, ind
 #define POINTS (SPLIT_X > 1 ? LENGTH_X / 2 + SPLIT_X * THEN_SPLIT_X : (1 << LOG_X) + 1)
 #define WORK (SPLIT_X > 1 ? POINTS : 1)
 
-/* Along x, from the grid to coefficients, or back, a layer of the launch for each system. The second solution gets
- * `plus` added to it. */
+/* Along x, from the grid to coefficients, or `back`, a layer of the launch for each system; 2: the second alone. Its
+ * solution gets `plus` added to it. */
 kernel void spectral_rows(global const real *in, global const real *in_second, global real *out,
                           global real *out_second, global const real *plus, global const real2 *restrict pairs,
                           global const int *restrict places, int back)
 {
     local reals z[POINTS], y[COUNT_X], work[WORK];
     const tables t = TABLES(back);
-    const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2);
+    const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2) + (back > 1);
     /* Those that are there. */
     const int begin = row < FIRST_Y - Y0, end = min(LINES, min(FIRST_Y + COUNT_Y - Y0, NY) - row);
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)

@@ -63,8 +63,10 @@ BN_CHECKED bn_status bn_field_fill(bn_field *, double (*value)(const double x[3]
  * lies; on another one, which may be cut otherwise, it goes through the host, which waits only between ranks. */
 BN_CHECKED bn_status bn_field_copy(bn_field *from, bn_field *to);
 /* The first columns, to a field of the same type and components on a grid of so many columns and as many rows, which is
- * whole on every device (bn_domain_desc.copies), or in one box. */
-BN_CHECKED bn_status bn_field_copy_columns(bn_field *from, bn_field *to);
+ * whole on every device (bn_domain_desc.copies), or in one box. What is launched between beginning and end, and leaves
+ * `from` as it is, runs meanwhile. */
+BN_CHECKED bn_status bn_field_copy_columns_begin(bn_field *from, bn_field *to);
+BN_CHECKED bn_status bn_field_copy_columns_end(bn_field *from, bn_field *to);
 BN_CHECKED bn_status bn_field_zero(bn_field *);
 
 /* Exchanges the contents of two fields of the same kind, without copying. */

@@ -90,7 +90,7 @@ BN_CHECKED bn_status bn_program_compile(bn_device *, const char *name, const cha
  * devices that want many work-items. They may only write by atomics, or what no other layer writes. */
 void bn_kernel_layers(bn_kernel *, size_t layers);
 
-/* Work-items of a work-group of a kernel of lines or blocks unless the caller of the domain says otherwise; 256
+/* Work-items of a work-group of a kernel of cells, lines or blocks unless the caller of the domain says otherwise; 256
  * without. */
 void bn_kernel_items(bn_kernel *, size_t items);
 

@@ -1,4 +1,5 @@
 /* field.c: values on a grid: creation, conversion, filling. Where they lie is a matter of the domain's boxes. */
+#include "device/calls.h"
 #include "grid/field.h"
 
 #include "api/parallel_rows.h"
@@ -456,19 +457,52 @@ static bn_status copy_through_host(bn_field *from, const bn_region *r, bn_field 
     return across ? BN_OK : bn_flush_all(d, to->desc.name);
 }
 
-bn_status bn_field_copy_columns(bn_field *from, bn_field *to)
+/* Whether columns are on their way while other things are done: not between ranks. */
+static bool copies_aside(const bn_domain *d) { return d->distributed && !bn_domain_across_ranks(d); }
+
+static bn_region columns_of(const bn_field *to)
 {
-    const bn_domain *a = from->domain, *b = to->domain;
+    const uint32_t *n = to->domain->desc.grid.n;
+    return (bn_region){ .n = { n[0], n[1], 1 } };
+}
+
+bn_status bn_field_copy_columns_begin(bn_field *from, bn_field *to)
+{
+    bn_domain *a = from->domain, *b = to->domain;
     const uint32_t *n = b->desc.grid.n, *all = a->desc.grid.n;
     if (!are_alike(from, to) || !a->device || a->device != b->device || n[0] > all[0] || n[1] != all[1] || n[2] != 1 ||
         (b->box_count > 1 && !b->desc.copies) || a->lattice[0] > 1)
         return other_values(from, to);
+    if (!copies_aside(a))
+        return BN_OK;
+    const bn_region columns = columns_of(to);
+    BN_TRY(bn_double_buffer_next(a, from->desc.name, bn_field_bytes(to), &to->under_way));
+    for (size_t m = 0; m < a->local_count; m++)
+        BN_TRY(bn_call_mark(bn_local_device(a, m), from->desc.name, &bn_local_device(a, m)->fork.before));
+    BN_TRY(bn_flush_all(a, from->desc.name)); /* the other queue waits for it */
+    BN_TRY(bn_field_read_aside(from, &columns, to->under_way));
+    for (size_t m = 0; m < a->local_count; m++)
+        BN_TRY(bn_call_flush(bn_local_device(a, m), from->desc.name, bn_local_device(a, m)->outgoing));
+    return BN_OK;
+}
+
+bn_status bn_field_copy_columns_end(bn_field *from, bn_field *to)
+{
+    bn_domain *a = from->domain;
+    const bn_region columns = columns_of(to), whole = bn_domain_whole(to->domain);
+    if (copies_aside(a)) {
+        BN_TRY(bn_flush_all(a, from->desc.name)); /* what was launched meanwhile */
+        BN_TRY(bn_outgoing_meet(a, from->desc.name));
+        BN_TRY(bn_field_transfer(to, 0, to->desc.components, &whole, to->under_way, true, false));
+        BN_TRY(bn_field_changed(to));
+        return bn_flush_all(a, to->desc.name);
+    }
     if (a->distributed)
-        return copy_through_host(from, &(bn_region){ .n = { n[0], n[1], 1 } }, to);
+        return copy_through_host(from, &columns, to);
     BN_TRY(bn_field_changed(to));
     for (size_t i = 0; i < a->box_count; i++) {
         const bn_box *box = &a->boxes[i];
-        const long there[3] = { 0, (long)box->offset[1], 0 }, points[3] = { (long)n[0], (long)box->n[1], 1 };
+        const long there[3] = { 0, (long)box->offset[1], 0 }, points[3] = { (long)columns.n[0], (long)box->n[1], 1 };
         BN_TRY(bn_block_copy(from, i, (const long[3]){ 0 }, to, 0, there, points));
     }
     return BN_OK;

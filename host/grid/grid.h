@@ -76,6 +76,7 @@ struct bn_field {
     size_t element_bytes;
     bn_buffer **buffers; /* one per box, NULL for a box of another rank; all NULL for the reference */
     void *host;          /* reference only */
+    void *under_way;     /* pinned memory from which all devices will be written (bn_field_copy_columns_begin) */
     /* How many cells of the halo hold the neighbours' present values: */
     struct bn_valid_halo {
         int all;       /* on all sides */

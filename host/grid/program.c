@@ -236,7 +236,9 @@ static void choose_group(bn_kernel *k)
         for (int i = 0; i < 3; i++)
             g[i] = wished ? (wish[i] ? wish[i] : 1) : 1;
         if (!wished) {
-            size_t room = d->device->quirks.preferred_work_group ? d->device->quirks.preferred_work_group : 256;
+            size_t room = d->device->quirks.preferred_work_group ? d->device->quirks.preferred_work_group
+                          : k->items                             ? k->items
+                                                                 : 256;
             g[0] = d->desc.grid.dims > 1 ? 64 : room;
             g[1] = d->desc.grid.dims > 1 && room > 64 ? room / 64 : 1;
         }

@@ -84,9 +84,10 @@ bn_rect bn_rect_of(const bn_field *f, size_t b, int component, const uint32_t fi
     return bn_rect_in(f, b, component, own, eb);
 }
 
-/* Points `part` of a box, which may lie in its halo, from or to `values`, which hold the region `room`. */
+/* Points `part` of a box, which may lie in its halo, from or to `values`, which hold the region `room`. `aside`: in the
+ * queue of outgoing messages, after what was marked in the other one. */
 static bn_status enqueue(bn_field *f, size_t b, int first, int count, size_t eb, const bn_region *room,
-                         const bn_region *part, void *values, bool write)
+                         const bn_region *part, void *values, bool write, bool aside)
 {
     const bn_domain *d = f->domain;
     const bn_box *box = &d->boxes[b];
@@ -96,7 +97,8 @@ static bn_status enqueue(bn_field *f, size_t b, int first, int count, size_t eb,
         const bn_rect r = bn_rect_of(f, b, first + c, part->first, eb);
         const size_t in_host[3] = { (part->first[0] - room->first[0]) * eb, part->first[1] - room->first[1],
                                     (size_t)c * room->n[2] + part->first[2] - room->first[2] };
-        const bn_copy copy = { .queue = box->device->queue,
+        const bn_copy copy = { .queue = aside ? box->device->outgoing : box->device->queue,
+                               .wait = { aside ? &box->device->fork.before : NULL },
                                .mem = r.buffer->mem,
                                .data = values,
                                .write = write,
@@ -117,7 +119,7 @@ bn_status bn_field_enqueue_box(bn_field *f, size_t box, const bn_region *region,
 {
     int first = 0, count = f->desc.components;
     const size_t eb = bn_field_unit(f, &first, &count);
-    return enqueue(f, box, first, count, eb, region, region, values, false);
+    return enqueue(f, box, first, count, eb, region, region, values, false, false);
 }
 
 static bn_status enqueue_all(bn_field *f, int first, int count, size_t eb, const bn_region *region, void *values,
@@ -127,7 +129,19 @@ static bn_status enqueue_all(bn_field *f, int first, int count, size_t eb, const
     for (size_t b = 0; b < d->box_count; b++) {
         bn_region part;
         if (d->boxes[b].device && bn_box_common(&d->boxes[b], region, &part))
-            BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, write));
+            BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, write, false));
+    }
+    return BN_OK;
+}
+
+bn_status bn_field_read_aside(bn_field *f, const bn_region *region, void *values)
+{
+    int first = 0, count = f->desc.components;
+    const size_t eb = bn_field_unit(f, &first, &count);
+    for (size_t b = 0; b < f->domain->box_count; b++) {
+        bn_region part;
+        if (f->domain->boxes[b].device && bn_box_common(&f->domain->boxes[b], region, &part))
+            BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, false, true));
     }
     return BN_OK;
 }

@@ -8,6 +8,8 @@
  */
 BN_CHECKED bn_status bn_field_transfer(bn_field *, int first, int count, const bn_region *, void *values, bool write,
                                        bool wait);
+/* Begins to read all components of a region in the queue of outgoing messages, after what was marked in fork.before. */
+BN_CHECKED bn_status bn_field_read_aside(bn_field *, const bn_region *, void *values);
 /* Bytes of an element as transfers see it: interleaved components are one component of longer elements. */
 size_t bn_field_unit(const bn_field *, int *first, int *count);
 /* Begins to read all components of a region of one box, which may reach into its halo. */

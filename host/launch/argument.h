@@ -28,6 +28,7 @@ typedef struct bn_launching {
     double covered;        /* cells of the grid that are not left out; 0: all of them */
     bool begins;           /* an allreduce that goes on beside the launch */
     size_t requests;       /* fields whose halos are received while the kernel runs */
+    bool needed;           /* it reads some of them */
     bn_domain *received;   /* their domain: a message belongs to the boxes of one */
     /* What one allreduce brings up to date before the kernel runs: */
     bn_partials *partials[BN_ALLREDUCE_MOST];
@@ -42,6 +43,7 @@ struct bn_argument_kind {
     bn_domain *(*owner)(const bn_arg *);
     bool field, reads, writes; /* the object is a field; the kernel reads, writes its cells */
     bool other_grid, everywhere;
+    bool later; /* a later launch reads the halo */
     void (*declare)(bn_launching *, const bn_arg *);
     bn_status (*check)(const bn_launching *, const bn_arg *);
     bn_status (*collect)(bn_launching *,

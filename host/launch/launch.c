@@ -213,6 +213,12 @@ static bn_status launch_split(bn_launching *l, const bn_halo_request *requests)
     return beside ? bn_halo_exchange_join(received) : BN_OK;
 }
 
+static bn_status receive(const bn_launching *l, const bn_halo_request *requests)
+{
+    BN_TRY(bn_halo_exchange_send(l->received));
+    return bn_halo_exchange_end(l->received, requests, l->requests, false);
+}
+
 /* Over every box here; with `requests` these halos are exchanged. */
 static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
 {
@@ -220,7 +226,7 @@ static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
     bn_kernel *k = l->kernel;
     bn_part inside, parts[BN_PARTS_MAX];
     size_t count;
-    bool split = l->requests > 0;
+    bool split = l->requests > 0 && l->needed;
     for (size_t b = 0; b < d->box_count; b++)
         if (d->boxes[b].device) {
             BN_TRY(set_args(l, b));
@@ -228,10 +234,8 @@ static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
         }
     if (split)
         return launch_split(l, requests);
-    if (l->requests > 0) {
-        BN_TRY(bn_halo_exchange_send(l->received));
-        BN_TRY(bn_halo_exchange_end(l->received, requests, l->requests, false));
-    }
+    if (l->requests > 0 && l->needed)
+        BN_TRY(receive(l, requests));
     for (size_t b = 0; b < d->box_count; b++) {
         if (!d->boxes[b].device)
             continue;
@@ -243,7 +247,7 @@ static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
                 BN_TRY(l->divides->kind->part_launched(l, b, p, count));
         }
     }
-    return BN_OK;
+    return l->requests > 0 && !l->needed ? receive(l, requests) : BN_OK;
 }
 
 static bn_status check_kernel(const bn_kernel *k)
@@ -323,6 +327,7 @@ static bn_status list_requests(bn_launching *l, bn_halo_request requests[BN_HALO
             continue;
         const int radius = a->radius, side = a->wraps ? a->side : 0;
         size_t at = 0;
+        l->needed = l->needed || !a->kind->later;
         while (at < l->requests && requests[at].field != a->object.field)
             at++;
         bn_halo_request *r = &requests[at];

@@ -6,6 +6,9 @@
 const bn_argument_kind bn_argument_read_other_grid = {
     .owner = bn_argument_field_owner, .field = true, .reads = true, .other_grid = true, .set = bn_argument_set_field
 };
+const bn_argument_kind bn_argument_read_later = {
+    .owner = bn_argument_field_owner, .field = true, .reads = true, .other_grid = true, .later = true
+};
 const bn_argument_kind bn_argument_write_other_grid = { .owner = bn_argument_field_owner,
                                                         .field = true,
                                                         .writes = true,

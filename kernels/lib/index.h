@@ -128,9 +128,9 @@ typedef int index_t;
 #define NEXT_WARP(item) (item)
 #else
 #define UNROLLED _Pragma("unroll")
-/* Zero in launches that have one row of work-groups, which no compiler knows: what is loaded from a place that much
- * further is loaded again, where otherwise all that a loop has loaded would stay in registers, or be spilled. */
-#define LOADED_AGAIN ((int)get_num_groups(1) - 1)
+/* Zero in launches of one layer, which no compiler knows: what is loaded from a place that much further is loaded
+ * again, where otherwise all that a loop has loaded would stay in registers, or be spilled. */
+#define LOADED_AGAIN ((int)get_num_groups(2) - 1)
 #define UNROLLED_BY_8 _Pragma("unroll 8") /* so that loads overlap */
 #define KEEPS_REGISTERS 1
 #define LOADS_AT_ONCE 32

@@ -11,7 +11,7 @@ enum { PAIRS, PLACES, FORWARD, BACK, TABLES }; /* of an axis; the last two: of a
 struct bn_spectral {
     bn_program *program, *program_of_columns; /* of both kernels, or each of one */
     bn_kernel *rows, *columns;
-    bn_cut_columns *cut; /* in place of the columns' kernel */
+    bn_cut_columns *cut;                       /* in place of the columns' kernel */
     bn_device_array *table[2][TABLES];         /* of each dimension of a stretched grid; else along x */
     bn_device_array *systems[2], *eigenvalues; /* along y, of each system; of a stretched grid */
     bn_field *work, *work_second, *plus;
@@ -179,13 +179,15 @@ static bn_status create_systems(bn_domain *domain, const bn_spectral_plan *plan,
     bn_status st = BN_OK;
     bn_spectral_plan more = { 0 };
     const bn_column_plan *p = &plan->columns, *q = &more.columns;
-    BN_GO(bn_device_array_reals(domain, "systems along y", p->tables, bn_column_numbers(p), &s->systems[0]));
     if (second && !bn_spectral_plan_second(second->stencil, real_bytes_of(domain), &more))
         BN_GO(bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver"));
+    if (cut) {
+        BN_GO(bn_cut_columns_create(domain, plan, second ? q : NULL, &s->cut));
+        goto out;
+    }
+    BN_GO(bn_device_array_reals(domain, "systems along y", p->tables, bn_column_numbers(p), &s->systems[0]));
     if (second)
         BN_GO(bn_device_array_reals(domain, "second systems along y", q->tables, bn_column_numbers(q), &s->systems[1]));
-    if (cut)
-        BN_GO(bn_cut_columns_create(domain, plan, second ? q : NULL, s->systems, &s->cut));
 out:
     bn_spectral_plan_destroy(&more);
     return st;
@@ -358,24 +360,45 @@ static bn_status dense_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_fi
     return s->work_second ? dense_back(s, s->work_second, true, y) : BN_OK;
 }
 
+/* The rows back to x and, if not NULL, y, or to y alone (`only_second`). later: its halo is received meanwhile. */
+static bn_status rows_back(const bn_spectral *s, bn_field *x, bn_field *y, bool only_second, bn_field *later)
+{
+    bn_device_array *const *tx = s->table[0];
+    const bn_arg args[] = {
+        BN_READ(s->work, 0),
+        BN_READ_OR_NULL(y ? s->work_second : NULL, 0),
+        BN_UPDATE_OR_NULL(x),
+        BN_UPDATE_OR_NULL(y),
+        BN_READ_OR_NULL(y ? s->plus : NULL, 0),
+        BN_ARRAY(tx[PAIRS]),
+        BN_ARRAY(tx[PLACES]),
+        BN_I32V(only_second ? 2 : 1),
+        BN_READ_LATER(later, 1),
+    };
+    bn_kernel_layers(s->rows, y && !only_second ? 2 : 1);
+    return bn_launch(s->rows, args, sizeof args / sizeof *args - !later);
+}
+
 bn_status bn_spectral_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_field *b)
 {
     if (s->dense)
         return dense_solve_two(s, x, y, b);
     bn_device_array *const *tx = s->table[0];
-    bn_field *second = s->work_second;
+    bn_field *second = s->work_second, *awaited;
     bn_kernel_layers(s->rows, 1);
     BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_NULL, BN_UPDATE(s->work), BN_NULL, BN_NULL, BN_ARRAY(tx[PAIRS]),
                   BN_ARRAY(tx[PLACES]), BN_I32V(0)));
-    if (s->cut)
-        BN_TRY(bn_cut_columns_solve(s->cut, s->work, second));
-    else
+    if (!s->cut) {
         BN_TRY(BN_RUN(s->columns, BN_UPDATE(s->work), BN_UPDATE_OR_NULL(second), BN_ARRAY(s->systems[0]),
                       BN_ARRAY_OR_NULL(s->systems[1])));
-    bn_kernel_layers(s->rows, second ? 2 : 1);
-    return BN_RUN(s->rows, BN_READ(s->work, 0), BN_READ_OR_NULL(second, 0), BN_UPDATE(x),
-                  BN_UPDATE_OR_NULL(second ? y : NULL), BN_READ_OR_NULL(s->plus, 0), BN_ARRAY(tx[PAIRS]),
-                  BN_ARRAY(tx[PLACES]), BN_I32V(1));
+        return rows_back(s, x, second ? y : NULL, false, NULL);
+    }
+    BN_TRY(bn_cut_columns_solve(s->cut, s->work, &awaited));
+    BN_TRY(rows_back(s, x, NULL, false, awaited));
+    if (!second)
+        return BN_OK;
+    BN_TRY(bn_cut_columns_solve_second(s->cut, s->work, second));
+    return rows_back(s, NULL, y, true, NULL);
 }
 
 bn_status bn_spectral_solve(bn_spectral *s, bn_field *x, bn_field *b) { return bn_spectral_solve_two(s, x, x, b); }
