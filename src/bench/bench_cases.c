@@ -13,6 +13,11 @@
     "[boundary.top]\nkind='wall'\nspeed=1\nheat='given'\ntemperature=1\n[boundary.bottom]\nheat='given'\n" \
     "temperature=0\n" FOREVER
 
+/* The same without heat. */
+#define FLOW_CAVITY                                                                                            \
+    "[case]\nsolver='flow'\n[grid]\nsize=[1,1]\n[fluid]\nviscosity=0.001\n[boundary.top]\nkind='wall'\nspeed=" \
+    "1\n" FOREVER
+
 /* Little viscosity: what is solved is the stream function. */
 #define FLOW_STREAM \
     "[case]\nsolver='flow'\n[grid]\nsize=[1,1]\n[fluid]\nviscosity=1e-5\n[solver]\npoisson='multigrid'\n" FOREVER
@@ -136,6 +141,8 @@ const bn_bench_case bn_bench_scaled[] = {
       .sets = { "solver.sweep=two-pass" } },
     { KIND("flood", "time step, order 1", "cell", FLOOD, 2, FULL), ON(SIZES(512), SIZES(7168)),
       .sets = { "solver.order=1", "time.interval=2" } },
+    { KIND("flow", "time step, direct", "point", FLOW_CAVITY, 2, FULL), ON(SIZES(129), SIZES(4097)), .tall = 3,
+      .develops = true },
     /* To the rounding, so that grids of different lengths take about as many cycles. */
     { KIND("flow", "time step, multigrid", "point", FLOW_STREAM, 2, FULL), ON(SIZES(129), SIZES(7169)),
       .develops = true, .sets = { "solver.cg_forcing=0", "solver.cg_tolerance=1e-15" } },
@@ -214,9 +221,9 @@ void bn_bench_prepare_on(const bn_bench_case *c, unsigned n, bool twice, bool gp
     SET("case.precision=%s", twice ? "double" : "single");
     if (strncmp(c->solver, "flow", 4) == 0) {
         /* Spacings stay as they are, and with them the iterations of a step. */
-        const unsigned rows = (n - 1) * times + 1;
+        const unsigned tall = times * (c->tall ? c->tall : 1), rows = (n - 1) * tall + 1;
         SET("grid.nodes=[%u,%u]", n, rows);
-        SET("grid.size=[1,%u]", times);
+        SET("grid.size=[1,%u]", tall);
         j->per_step = side * rows;
     } else if (strncmp(c->solver, "maxwell", 7) == 0) {
         SET("grid.cells=[%u,%u,%u]", n, n, n * times);

@@ -161,6 +161,14 @@ void bn_cut_columns_destroy(bn_cut_columns **columns)
     *columns = NULL;
 }
 
+bn_status bn_cut_columns_ready(bn_cut_columns *c)
+{
+    for (int i = 0; i < 2; i++)
+        if (c->system[i].everywhere)
+            BN_TRY(bn_domain_kernels_ready(c->system[i].everywhere));
+    return bn_domain_kernels_ready(c->rows);
+}
+
 /* The solution of system number `values`, counted from 1, of which `in` has the right-hand sides or the first solution;
  * and what separators of system number `next` see. 0: none. */
 static bn_status launch(bn_cut_columns *c, bn_field *in, int values, bn_field *out, int next)

@@ -17,6 +17,8 @@ bool bn_columns_fit_boxes(const bn_domain *, int intervals);
 BN_CHECKED bn_status bn_cut_columns_create(bn_domain *, const bn_spectral_plan *, const bn_column_plan *second,
                                            bn_cut_columns **out);
 void bn_cut_columns_destroy(bn_cut_columns **);
+/* Waits until its kernels are compiled. */
+BN_CHECKED bn_status bn_cut_columns_ready(bn_cut_columns *);
 
 /* The first system in place. What follows until the second one is solved for and leaves the coefficients as they are runs
  * beside messages between the boxes: *awaited is a field whose halo of one cell may be received meanwhile

@@ -88,6 +88,13 @@ out:
     return st;
 }
 
+bn_status bn_linear_ready(const bn_linear *l)
+{
+    if (l->spectral)
+        BN_TRY(bn_spectral_ready(l->spectral));
+    return l->coupled ? bn_spectral_ready(l->coupled) : BN_OK;
+}
+
 bn_status bn_linear_prepare(bn_linear *l) { return l->capacitance ? bn_capacitance_find(l->capacitance) : BN_OK; }
 
 void bn_linear_destroy(bn_linear **linear)

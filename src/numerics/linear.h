@@ -32,6 +32,8 @@ typedef struct bn_linear bn_linear;
  * can't be made coarser or are too thin for ghost cells. */
 BN_CHECKED bn_status bn_linear_create(bn_domain *, const bn_linear_desc *, const bn_linear_work *, bn_linear **out);
 void bn_linear_destroy(bn_linear **);
+/* Waits until the kernels of direct solves are compiled, also those on other grids than the domain's. */
+BN_CHECKED bn_status bn_linear_ready(const bn_linear *);
 
 /* Solves for what solves will need (obstacles in the direct solver), after the creation of all systems: their programs
  * are known by then, and the descriptions' bits must still be there. */

@@ -340,6 +340,8 @@ void bn_spectral_destroy(bn_spectral **solver)
     *solver = NULL;
 }
 
+bn_status bn_spectral_ready(const bn_spectral *s) { return s->cut ? bn_cut_columns_ready(s->cut) : BN_OK; }
+
 /* From coefficients to a solution; of the second system of two or not. */
 static bn_status dense_back(const bn_spectral *s, bn_field *coefficients, bool second, bn_field *x)
 {

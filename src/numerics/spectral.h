@@ -22,6 +22,8 @@ bool bn_spectral_fits_boxes(const bn_domain *, const bn_stencil *);
 BN_CHECKED bn_status bn_spectral_create(bn_domain *, const bn_stencil *, bn_field *work,
                                         const bn_spectral_second *second, bn_spectral **out);
 void bn_spectral_destroy(bn_spectral **);
+/* Waits until those kernels are compiled that are on grids of their own. */
+BN_CHECKED bn_status bn_spectral_ready(const bn_spectral *);
 
 /* x = A^-1 b at the unknowns; the rest of x stays. b may be x. */
 BN_CHECKED bn_status bn_spectral_solve(bn_spectral *, bn_field *x, bn_field *b);

@@ -36,7 +36,7 @@
       .help = "of a wall: tangential speed along +" along "; of an inflow: mean speed into the domain" }
 
 static const bn_key schema[] = {
-    { .name = "grid.nodes", .type = BN_KEY_INT, .count = 2, .def = 129, .min = 3, .max = 32768,
+    { .name = "grid.nodes", .type = BN_KEY_INT, .count = 2, .def = 129, .min = 3, .max = 65537,
       .help = "nodes along x and y, border included" },
     { .name = "grid.size", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 1, .max = 1e6, .above = true,
       .help = "width and height of the rectangle" },

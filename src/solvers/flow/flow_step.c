@@ -83,7 +83,11 @@ static bn_status setup(bn_sim *sim, void *state)
     if (s->border.bodies > 0)
         BN_TRY(setup_bodies(sim, s));
     s->systems.solves[FLOW_PSI] = bn_linear_solves(s->systems.solver[FLOW_PSI]);
-    return flow_one_launch_setup(sim, s);
+    BN_TRY(flow_one_launch_setup(sim, s));
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        if (s->systems.solver[i])
+            BN_TRY(bn_linear_ready(s->systems.solver[i]));
+    return BN_OK;
 }
 
 static void teardown(void *state)
