@@ -23,13 +23,16 @@ typedef struct columns {
 #define COLUMN_AT(column, node) AT(column, node)
 #endif
 
+/* Node j of a chunk that begins at `begin`: the first of all nodes alone may be none before the unknowns. */
+#define IS_UNKNOWN(j) (((j) > 0 || begin >= c.first) && begin + (j) <= c.last)
+
 /* Node j of a chunk, 0 where there is no unknown. */
 ALWAYS_INLINED void load_chunk(global const real *in, columns c, int column, int begin, real v[CHUNK])
 {
     global const real *from = in + COLUMN_AT(column, begin);
     UNROLLED
     for (int j = 0; j < CHUNK; j++)
-        v[j] = begin + j >= c.first && begin + j <= c.last ? from[j * COLUMN_PITCH] : 0;
+        v[j] = IS_UNKNOWN(j) ? from[j * COLUMN_PITCH] : 0;
 }
 
 /* The right-hand side of the second of two systems: the solution of the first one, half of it at mirrored ends. */
@@ -73,7 +76,7 @@ ALWAYS_INLINED void store_chunk(const real v[CHUNK], columns c, int column, int 
     global real *to = out + COLUMN_AT(column, begin);
     UNROLLED
     for (int j = 0; j < CHUNK; j++)
-        if (begin + j >= c.first && begin + j <= c.last)
+        if (IS_UNKNOWN(j))
             to[j * COLUMN_PITCH] = v[j];
 }
 
