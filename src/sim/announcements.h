@@ -37,7 +37,7 @@ typedef struct bn_plan_scaling {
     double wait;      /* time in a step that several devices wait for sums, however many they are [s] */
     double overlap;   /* layers of a neighbour's that are computed beside one's own in a step */
     bool one_way;     /* launches look one way: a box between two others waits for one halo */
-    bool unshared;    /* one device does all the work */
+    unsigned most;    /* devices among which the work can be shared out; 0: any number */
     bool unsure;      /* cells that were not looked at decide whether it does */
 } bn_plan_scaling;
 void bn_plan_scales(bn_plan *, const bn_plan_scaling *);

@@ -33,7 +33,8 @@ static double seconds_of_step(const bn_plan *p, const bn_device_info *info, doub
 
 double bn_scaling_time(const bn_plan *p, const bn_device_info *info, size_t devices)
 {
-    const bool cut = !p->cut.one_box && !p->cut.scaling.unshared && devices <= p->grid.n[p->cut.scaling.along];
+    const bool cut = !p->cut.one_box && devices <= p->grid.n[p->cut.scaling.along] &&
+                     (p->cut.scaling.most == 0 || devices <= p->cut.scaling.most);
     if (!(p->cut.scaling.rate > 0) && !p->cut.one_box)
         return (double)NAN;
     return cut ? seconds_of_step(p, info, (double)devices) / seconds_of_step(p, info, 1) : 1;

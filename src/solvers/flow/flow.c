@@ -549,15 +549,33 @@ static bn_status plan_influence(const flow *s, bn_plan *p)
     return BN_OK;
 }
 
-/* The direct solver works on one device. Multigrid exchanges halos on each grid that is not agglomerated, and waits for
- * sums and for the grids that are; an iteration of conjugate gradients exchanges once, and waits for its sums. */
+/* Among how many devices a direct system can be cut, so that each has whole chunks of its columns (bn_domain_desc.align).
+ */
+static unsigned most_devices(const flow *s, const bn_linear_desc *d)
+{
+    enum { CHUNKS_EACH = 16 };
+    const unsigned chunks = (s->config.ny - 1) / (unsigned)bn_column_chunk((int)s->config.ny - 1);
+    return d->stencil.rectangle || s->config.widths || chunks < 2 * CHUNKS_EACH ? 1 : chunks / CHUNKS_EACH;
+}
+
+/* A step of direct solves exchanges halos before and behind them, and once or twice in each. Multigrid exchanges halos on
+ * each grid that is not agglomerated, and waits for sums and for the grids that are; an iteration of conjugate gradients
+ * exchanges once, and waits for its sums. */
 static void plan_scaling(const bn_case *c, const flow *s, bn_plan *p)
 {
     static const double agglomerated = 1024 * 1024;
     const double points = (double)s->config.nx * s->config.ny;
     bn_plan_scaling scaling = { .rate = 85e9, .along = 1, .exchanges = 1, .bytes = 4, .face = 29e-6, .wait = 40e-6 };
+    if (s->systems.direct) {
+        scaling.rate = s->config.a > 0 ? 16e9 : 27e9;
+        scaling.face = 100e-6; /* of all exchanges together */
+        scaling.wait = 0;
+    }
     for (int i = 0; i < FLOW_SYSTEMS; i++) {
-        scaling.unshared = scaling.unshared || (s->systems.bits[i] && s->systems.desc[i].method == BN_LINEAR_SPECTRAL);
+        if (s->systems.bits[i] && s->systems.desc[i].method == BN_LINEAR_SPECTRAL) {
+            const unsigned most = most_devices(s, &s->systems.desc[i]);
+            scaling.most = scaling.most == 0 || most < scaling.most ? most : scaling.most;
+        }
         if (s->systems.bits[i] && s->systems.desc[i].method == BN_LINEAR_MULTIGRID) {
             scaling.rate = 4.65e9;
             scaling.exchanges = 50.0 / 3 * fmax(1, ceil(log2(points / agglomerated) / 2));
