@@ -50,8 +50,9 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
 #define CHUNK_POINTS (2 * COLUMNS * (NY / CHUNK + 1))
 #define FOR_GROUPS(task, count) for (int task = (int)get_group_id(0); task < (count); task += (int)get_num_groups(0))
 
-/* Between two meetings: of the temperature, then of vorticity and stream function together. */
-enum { ROWS, COLUMNS_BETWEEN, ROWS_BACK, PHASES };
+/* Between two meetings: rows and columns of the temperature, then of vorticity and stream function together. The rows
+ * that come back of the temperature are those whose vorticity goes forward next, which reads no others. */
+enum { ROWS, COLUMNS_BETWEEN, ROWS_BACK, PARTS };
 
 /* run: 0 for meetings alone, which prove that the work-groups run side by side. totals[4]: 1 where they did not. */
 kernel void flow_step(global real *omega, global real *next, global const real *psi_before, global real *psi,
@@ -74,34 +75,43 @@ kernel void flow_step(global real *omega, global real *next, global const real *
 #endif
     /* The text of a transform stands once in the kernel: compilers take seconds over each. */
     ROLLED
-    for (int part = HEAT ? 0 : PHASES; part < 2 * PHASES; part++) {
-        const int heat = HEAT && part < PHASES, phase = part % PHASES, odd = heat ? HEAT_ODD_X : 1;
-        const int first_row = heat ? !HEAT_LOW_FREE_Y : 1;
-        const int rows = NY - 2 + (heat ? HEAT_LOW_FREE_Y + HEAT_HIGH_FREE_Y : 0);
-        const axis x = ROW(odd);
+    for (int part = 0; part < (HEAT ? PARTS + ROWS_BACK : PARTS); part++) {
+        /* Back there are two systems behind one another at last, before that the temperature and then vorticity. */
+        const int last = part == (HEAT ? PARTS + ROWS_BACK : PARTS) - 1, turns = HEAT && part == ROWS_BACK ? 2 : 1;
+        const int all = (NY + 1) / 2;
+        if (part % 2 == COLUMNS_BETWEEN) {
+            const int heat = HEAT && part < PARTS, odd = heat ? HEAT_ODD_X : 1;
+            const axis x = ROW(odd);
 #if HEAT
-        const columns y = COLUMN(x, heat && HEAT_LOW_FREE_Y, heat && HEAT_HIGH_FREE_Y);
-        global const real *systems = heat ? heat_systems : omega_systems;
-        const tables t = { twiddle, heat ? heat_pick : pick, 0, 0, 0 };
-        global real *solution = heat ? T_next : next;
+            const columns y = COLUMN(x, heat && HEAT_LOW_FREE_Y, heat && HEAT_HIGH_FREE_Y);
+            global const real *systems = heat ? heat_systems : omega_systems;
 #else
-        const columns y = COLUMN(x, 0, 0);
-        global const real *systems = omega_systems;
-        const tables t = { twiddle, pick, 0, 0, 0 };
-        global real *solution = next;
+            const columns y = COLUMN(x, 0, 0);
+            global const real *systems = omega_systems;
 #endif
-        if (phase == COLUMNS_BETWEEN) {
             FOR_GROUPS(task, run ? (x.count + COLUMNS - 1) / COLUMNS : 0)
             solve_columns(spread, spread, spread_psi, heat ? 1 : 2, y, task * COLUMNS, systems, psi_systems,
                           (local real *)z);
             meet(meeting);
             continue;
         }
-        /* Back there are two systems behind one another, but for the temperature. */
-        const int back = phase == ROWS_BACK, end_row = first_row + rows, pairs = (end_row + 1) / 2;
-        FOR_GROUPS(task, run ? (back && !heat ? 2 * pairs : pairs) : 0)
-        {
-            const int second = task >= pairs, row = 2 * (second ? task - pairs : task);
+        FOR_GROUPS(task, run ? (last ? 2 * all : all) : 0)
+        ROLLED
+        for (int turn = 0; turn < turns; turn++) {
+            const int heat = HEAT && part < PARTS && turn == 0, back = part > 0 && turn == 0;
+            const int odd = heat ? HEAT_ODD_X : 1, first_row = heat ? !HEAT_LOW_FREE_Y : 1;
+            const int end_row = NY - 1 + (heat && HEAT_HIGH_FREE_Y);
+            const int second = task >= all, row = 2 * (second ? task - all : task);
+            const axis x = ROW(odd);
+#if HEAT
+            const tables t = { twiddle, heat ? heat_pick : pick, 0, 0, 0 };
+            global real *solution = heat ? T_next : next;
+#else
+            const tables t = { twiddle, pick, 0, 0, 0 };
+            global real *solution = next;
+#endif
+            if (row >= end_row)
+                continue;
             if (!back) {
                 /* The last row of the border, where vorticity is copied like in the first, goes with the last pair. */
                 const int low = heat ? max(row, first_row) : row;
@@ -122,6 +132,9 @@ kernel void flow_step(global real *omega, global real *next, global const real *
             transform(!back ? rhs : second ? spread_psi : spread, l, x, t, z);
             l.first = AT(back ? x.first : 0, row);
             store(!back ? spread : second ? psi : solution, l, x, t, BORDER && second, psi_border, z);
+#if HEAT
+            barrier(CLK_GLOBAL_MEM_FENCE); /* vorticity reads the temperature of its row */
+#endif
         }
         meet(meeting);
     }

@@ -273,7 +273,7 @@ ALWAYS_INLINED void gather_lines(global const real *from, index_t apart, int beg
 {
     for (int q = 0; q < count; q++)
         for (int line = 0; line < LINES; line++)
-            REAL_AT(y, q, line) = (line >= begin) & (line < end) ? from[line * apart + q] : 0;
+            REAL_AT(y, q, line) = ((line >= begin) & (line < end)) ? from[line * apart + q] : 0;
 }
 ALWAYS_INLINED void gather(global const real *from, index_t apart, int begin, int end, int count, local reals *y)
 {
