@@ -27,6 +27,16 @@ kernel void probe_number(global int *restrict number)
     number[AT3(i, j, k)] = ((Z0 + k) * GNY + Y0 + j) * GNX + X0 + i;
 }
 
+/* The first `columns` of both components from a field that lies elsewhere by these numbers, the last row first; the rest
+ * stays. */
+kernel void probe_upside_down(global real *restrict out, global const real *restrict whole, int first, int pitch,
+                              int plane, int columns)
+{
+    CELL(i, j);
+    for (int c = 0; c < 2 && X0 + i < columns; c++)
+        out[AT(i, j) + c * PLANE] = whole[first + c * plane + (GNY - 1 - Y0 - j) * pitch + X0 + i];
+}
+
 /* A work-group a row: numbers its cells, then turns the row around. */
 kernel void probe_row(global int *number)
 {

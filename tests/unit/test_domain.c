@@ -546,4 +546,102 @@ TEST(a_foreign_field_brings_its_halos)
     }
 }
 
+/* Columns of a grid in boxes, of one device or of several, to one that is whole on each: every device sees all rows. */
+TEST(columns_reach_every_device)
+{
+    enum { COLUMNS = 5 };
+    static const bn_kernel_desc kernel = { "probe_upside_down", BN_PER_CELL, { 2, 2, 0 } };
+    const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
+    static double values[2 * NX * NY], got[2 * NX * NY];
+    for (int devices = 1; devices <= 3; devices++) {
+        open_device(devices, true);
+        bn_domain_desc desc = square(BN_SINGLE), columns = { .copies = true, .device = device };
+        desc.device = device;
+        desc.boxes = 3;
+        columns.grid = desc.grid;
+        columns.grid.n[0] = COLUMNS;
+        bn_domain *domain = new_domain(&desc), *everywhere = new_domain(&columns);
+        columns.grid.n[1] = NY - 1;
+        bn_domain *fewer_rows = new_domain(&columns);
+        columns.grid.n[1] = NY;
+        columns.grid.n[0] = NX + 1;
+        bn_domain *more_columns = new_domain(&columns);
+        columns.grid.n[0] = COLUMNS;
+        columns.copies = false;
+        columns.boxes = 3;
+        bn_domain *in_boxes = new_domain(&columns);
+        ck_assert_uint_eq(bn_domain_boxes(everywhere), (size_t)devices);
+        bn_field *from = new_field(domain, "from", BN_T_REAL, 2), *out = new_field(domain, "out", BN_T_REAL, 2),
+                 *to = new_field(everywhere, "to", BN_T_REAL, 2);
+        bn_kernel *probe = new_kernel(domain, &kernel, &k, 1);
+        const bn_place place = bn_domain_place(everywhere);
+        for (int round = 0; round < 3; round++) { /* more than there are pieces of pinned memory */
+            for (int at = 0; at < 2 * NX * NY; at++)
+                values[at] = 10000 * round + at;
+            OK(bn_field_set(from, values, 2 * NX * NY));
+            OK(bn_field_copy_columns_begin(from, to));
+            OK(bn_field_zero(out));
+            OK(bn_field_copy_columns_end(from, to));
+            OK(bn_field_zero(from)); /* the copies are made */
+            OK(BN_RUN(probe, BN_UPDATE(out), BN_READ_EVERYWHERE(to), BN_I32V((int32_t)place.first),
+                      BN_I32V((int32_t)place.pitch), BN_I32V((int32_t)place.plane), BN_I32V(COLUMNS)));
+            OK(bn_field_get(out, got, 2 * NX * NY));
+            for (int at = 0; at < 2 * NX * NY; at++) {
+                const int i = at % NX, j = at / NX % NY, c = at / (NX * NY);
+                const double expected = i < COLUMNS ? values[(c * NY + NY - 1 - j) * NX + i] : 0;
+                ck_assert_msg(got[at] == expected, "%d devices, round %d: %g at %d, %d, not %g", devices, round,
+                              got[at], i, j, expected);
+            }
+        }
+        REFUSED(bn_field_copy_columns_begin(from, new_field(everywhere, "one", BN_T_REAL, 1)), BN_USAGE,
+                "can't be copied to one");
+        REFUSED(bn_field_copy_columns_begin(from, new_field(everywhere, "whole", BN_T_I32, 2)), BN_USAGE,
+                "can't be copied to whole");
+        REFUSED(bn_field_copy_columns_begin(from, new_field(fewer_rows, "rows", BN_T_REAL, 2)), BN_USAGE,
+                "can't be copied to rows");
+        REFUSED(bn_field_copy_columns_begin(from, new_field(more_columns, "more", BN_T_REAL, 2)), BN_USAGE,
+                "can't be copied to more");
+        REFUSED(bn_field_copy_columns_begin(from, new_field(in_boxes, "boxes", BN_T_REAL, 2)), BN_USAGE,
+                "can't be copied to boxes");
+        REFUSED(BN_RUN(probe, BN_UPDATE(out), BN_READ_EVERYWHERE(new_field(in_boxes, "cut", BN_T_REAL, 2)), BN_I32V(0),
+                       BN_I32V(0), BN_I32V(0), BN_I32V(0)),
+                BN_USAGE, "another domain");
+        close_device();
+    }
+}
+
+/* What a launch receives for a later one is there when that begins: it does not ask for it here. */
+TEST(halos_are_received_beforehand)
+{
+    static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } },
+                                numbers = { "probe_number", BN_PER_CELL, { 0, 1, 0 } };
+    const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
+    static float asked[NX * NY], received[NX * NY];
+    for (int devices = 1; devices <= 3; devices++) {
+        open_device(devices, true);
+        bn_domain_desc desc = square(BN_SINGLE);
+        desc.device = device;
+        desc.boxes = 3;
+        bn_domain *domain = new_domain(&desc), *other;
+        OK(bn_domain_coarsen(domain, (const int[3]){ 1, 1, 1 }, 1, &other));
+        (void)keep_domain(other);
+        bn_field *a = new_field(domain, "a", BN_T_REAL, 1), *b = new_field(domain, "b", BN_T_REAL, 1),
+                 *number = new_field(other, "number", BN_T_I32, 1);
+        bn_kernel *diffuses = new_kernel(domain, &kernel, &k, 1), *counts = new_kernel(other, &numbers, &k, 1);
+        OK(bn_field_fill(a, bump, NULL));
+        OK(BN_RUN(diffuses, BN_READ(a, 1), BN_WRITE(b)));
+        OK(bn_field_read(b, asked, sizeof asked));
+        OK(bn_field_fill(a, bump, NULL)); /* the halo is out of date */
+        OK(bn_field_zero(b));
+        OK(BN_RUN(counts, BN_WRITE(number), BN_READ_LATER(a, 1)));
+        OK(BN_RUN(diffuses, BN_READ(a, 0), BN_WRITE(b)));
+        OK(bn_field_read(b, received, sizeof received));
+        ck_assert_msg(memcmp(asked, received, sizeof asked) == 0, "%d devices: a halo was not received", devices);
+        REFUSED(BN_RUN(counts, BN_WRITE(number), BN_READ_LATER(a, 2)), BN_USAGE, "the halo is 1");
+        REFUSED(BN_RUN(counts, BN_WRITE(number), BN_READ_LATER(number, 1)), BN_USAGE,
+                "reads neighbours of number and writes it");
+        close_device();
+    }
+}
+
 int main(void) { return bn_test_main("domain", NULL, NULL); }
