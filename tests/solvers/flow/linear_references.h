@@ -16,6 +16,8 @@ bn_status bn_linear_reference_solve_double(bn_linear_reference *, double *, cons
                                            bn_cg_report *);
 void bn_linear_reference_solve_two_single(bn_linear_reference *, bn_linear_reference *, float *, float *, const float *,
                                           const float *);
+void bn_linear_reference_solve_two_double(bn_linear_reference *, bn_linear_reference *, double *, double *,
+                                          const double *, const double *);
 
 /* What a solve from zero gave. */
 typedef struct answer {
@@ -25,5 +27,11 @@ typedef struct answer {
 answer solve_by_reference(const bn_linear_desc *, const double *b, bn_precision, const bn_cg_target *);
 /* On a domain of that description, whose grid is the system's. */
 answer solve_on_device(const bn_linear_desc *, const double *b, bn_domain_desc, const bn_cg_target *);
+
+/* Two coupled direct systems, A and B in this order: x = A^-1 b, y = B^-1 area x + plus. */
+void solve_two_by_reference(const bn_linear_desc[2], const double *b, const double *plus, bn_precision, double *x,
+                            double *y);
+void solve_two_on_device(const bn_linear_desc[2], const double *b, const double *plus, bn_domain_desc, double *x,
+                         double *y);
 
 #endif
