@@ -20,8 +20,8 @@ void bn_cut_columns_destroy(bn_cut_columns **);
 /* Waits until its kernels are compiled. */
 BN_CHECKED bn_status bn_cut_columns_ready(bn_cut_columns *);
 
-/* The first system in place. What follows until the second one is solved for and leaves the coefficients as they are runs
- * beside messages between the boxes: *awaited is a field whose halo of one cell may be received meanwhile
+/* The first system in place. What follows until the second one is solved for and leaves the coefficients as they are
+ * runs beside messages between the boxes: *awaited is a field whose halo of one cell may be received meanwhile
  * (BN_READ_LATER), NULL where there is no second system. */
 BN_CHECKED bn_status bn_cut_columns_solve(bn_cut_columns *, bn_field *coefficients, bn_field **awaited);
 /* Then the second system, whose solution goes to `second`. */

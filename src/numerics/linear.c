@@ -53,9 +53,8 @@ bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const 
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for %s", desc->name);
     l->domain = domain;
     l->desc = *desc;
-    const bool whole =
-        (desc->method == BN_LINEAR_SPECTRAL && !bn_spectral_fits_boxes(domain, &desc->stencil)) ||
-        (desc->method == BN_LINEAR_MULTIGRID && !bn_multigrid_fits_boxes(domain, &desc->stencil));
+    const bool whole = (desc->method == BN_LINEAR_SPECTRAL && !bn_spectral_fits_boxes(domain, &desc->stencil)) ||
+                       (desc->method == BN_LINEAR_MULTIGRID && !bn_multigrid_fits_boxes(domain, &desc->stencil));
     BN_GO(bn_field_write(w->bits, desc->stencil.bits, bn_domain_points(domain))); /* the solver's kernels read them */
     if (whole && bn_domain_boxes(domain) > 1) {
         BN_GO(create_copy(l, &work));

@@ -27,9 +27,9 @@ typedef struct bn_linear_desc {
 
 typedef struct bn_linear bn_linear;
 
-/* On a domain of several boxes SPECTRAL, where it does not fit them (bn_spectral_fits_boxes), solves a copy of the system
- * in one box of the same device: the same bits, at the price of copies through the host. MULTIGRID does so where boxes
- * can't be made coarser or are too thin for ghost cells. */
+/* On a domain of several boxes SPECTRAL, where it does not fit them (bn_spectral_fits_boxes), solves a copy of the
+ * system in one box of the same device: the same bits, at the price of copies through the host. MULTIGRID does so where
+ * boxes can't be made coarser or are too thin for ghost cells. */
 BN_CHECKED bn_status bn_linear_create(bn_domain *, const bn_linear_desc *, const bn_linear_work *, bn_linear **out);
 void bn_linear_destroy(bn_linear **);
 /* Waits until the kernels of direct solves are compiled, also those on other grids than the domain's. */

@@ -15,10 +15,10 @@ typedef struct bn_spectral_second {
     bn_field *work, *plus;
 } bn_spectral_second;
 
-/* bn_spectral_suits must be true, and bn_spectral_fits_boxes. `work`: a work field. second: NULL for one system. */
-/* Whether the system can be solved in the domain's boxes: one, or such as have whole rows and whole chunks of columns. On
- * a stretched grid and with obstacles there must be one. */
+/* Whether the system can be solved in the domain's boxes: one, or such as have whole rows and whole chunks of columns.
+ * On a stretched grid and with obstacles there must be one. */
 bool bn_spectral_fits_boxes(const bn_domain *, const bn_stencil *);
+/* bn_spectral_suits must be true, and bn_spectral_fits_boxes. `work`: a work field. second: NULL for one system. */
 BN_CHECKED bn_status bn_spectral_create(bn_domain *, const bn_stencil *, bn_field *work,
                                         const bn_spectral_second *second, bn_spectral **out);
 void bn_spectral_destroy(bn_spectral **);

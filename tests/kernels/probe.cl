@@ -27,8 +27,8 @@ kernel void probe_number(global int *restrict number)
     number[AT3(i, j, k)] = ((Z0 + k) * GNY + Y0 + j) * GNX + X0 + i;
 }
 
-/* The first `columns` of both components from a field that lies elsewhere by these numbers, the last row first; the rest
- * stays. */
+/* The first `columns` of both components from a field that lies elsewhere by these numbers, the last row first; the
+ * rest stays. */
 kernel void probe_upside_down(global real *restrict out, global const real *restrict whole, int first, int pitch,
                               int plane, int columns)
 {
