@@ -17,6 +17,11 @@ int bn_column_chunk(int intervals)
     return intervals < INTERVALS_OF_16 ? 8 : intervals < INTERVALS_OF_32 ? 16 : intervals < INTERVALS_OF_64 ? 32 : 64;
 }
 
+int bn_column_chunks(int intervals, bn_column_ends ends)
+{
+    return (intervals - 1 + ends.high_free) / bn_column_chunk(intervals) + 1;
+}
+
 /* Nodes behind the last separator that are unknowns. */
 static int nodes_of_last(const bn_column_plan *p, bn_column_ends ends)
 {
@@ -79,7 +84,7 @@ bool bn_column_plan_create(int intervals, bn_column_ends ends, const double *val
                            double scale, size_t real_bytes, bn_column_plan *out)
 {
     *out = (bn_column_plan){ .intervals = intervals, .chunk = bn_column_chunk(intervals), .columns = columns };
-    out->chunks = (intervals - 1 + ends.high_free) / out->chunk + 1;
+    out->chunks = bn_column_chunks(intervals, ends);
     out->tables = calloc(bn_column_numbers(out), sizeof *out->tables);
     if (!out->tables)
         return false;

@@ -44,13 +44,14 @@ static inline size_t bn_column_numbers(const bn_column_plan *p)
  * other kernels. */
 enum { BN_COLUMN_CHUNKS = 128, BN_COLUMN_LONG = 32 };
 
-/* A chunk's nodes: other numbers give other bits. */
-int bn_column_chunk(int intervals);
-
 /* The ends of a column, where mirrored. */
 typedef struct bn_column_ends {
     bool low_free, high_free;
 } bn_column_ends;
+
+/* A chunk's nodes: other numbers give other bits. And how many chunks there are. */
+int bn_column_chunk(int intervals);
+int bn_column_chunks(int intervals, bn_column_ends);
 
 /* Systems whose m is value[column] / k, for numbers of so many bytes. False: no memory. */
 bool bn_column_plan_create(int intervals, bn_column_ends, const double *value, size_t columns, double k, double scale,

@@ -204,6 +204,8 @@ const char *bn_spectral_kind(const bn_stencil *s, size_t real_bytes, int dim)
     const bn_spectral_axis a = axis_of(s, dim, real_bytes);
     if (s->widths)
         return dim ? "columns of a stretched grid" : "rows of a stretched grid";
+    if (dim && bn_column_chunks(a.intervals, (bn_column_ends){ a.low_free, a.high_free }) > BN_COLUMN_CHUNKS)
+        return BN_SPECTRAL_CUT_COLUMNS;
     if (dim)
         return bn_column_chunk(a.intervals) < BN_COLUMN_LONG ? "columns in short chunks" : "columns in long chunks";
     if (a.chirps)
@@ -501,10 +503,10 @@ static bool fill_columns(const bn_stencil *s, size_t real_bytes, bool second, bn
         const double root = sin(pi * wave(x, q) / x->length);
         eigenvalue[q] = s->mass + 4 * s->kx * root * root;
     }
-    const bool good = eigenvalue && bn_column_plan_create(y->intervals, (bn_column_ends){ y->low_free, y->high_free },
-                                                          eigenvalue, (size_t)x->count, s->ky,
-                                                          1 / (s->ky * (second ? 1 : x->length)), real_bytes,
-                                                          &p->columns);
+    const bool good = eigenvalue &&
+                      bn_column_plan_create(y->intervals, (bn_column_ends){ y->low_free, y->high_free }, eigenvalue,
+                                            (size_t)x->count, s->ky, 1 / (s->ky * (second ? 1 : x->length)), real_bytes,
+                                            &p->columns);
     free(eigenvalue);
     return good;
 }

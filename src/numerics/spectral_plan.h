@@ -125,6 +125,9 @@ bool bn_spectral_folds(const bn_stencil *, size_t real_bytes, bn_spectral_shape 
 /* What the lines along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. Ends count where
  * lines along x are whole or split once. */
 const char *bn_spectral_kind(const bn_stencil *, size_t real_bytes, int dim);
+/* That of columns by cut_columns.h: of more than BN_COLUMN_CHUNKS chunks on GPUs, and of those that several devices
+ * share out. */
+#define BN_SPECTRAL_CUT_COLUMNS "columns in several launches"
 
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */
 enum { BN_SPECTRAL_LOCAL_BYTES = 32768 };

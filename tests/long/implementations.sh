@@ -58,6 +58,7 @@ flow/selftest-fft --steps 1 --boxes 3
 flow/selftest-convolved --steps 1 --precision single
 flow/selftest-split --steps 1
 flow/selftest-split-twice --steps 1 --set grid.nodes=[22,71]
+flow/selftest-fft --steps 1 --boxes 2 --set grid.nodes=[5,513] --set grid.size=[0.4,51.2]
 flow/selftest-obstacle --steps 1
 flow/selftest-step --steps 1
 flow/selftest-step --steps 1 --set solver.launches=one

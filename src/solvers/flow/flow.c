@@ -314,6 +314,8 @@ static bn_status plan_needs(const flow *s, bn_plan *p)
             BN_TRY(bn_plan_needs(p, methods[d->method]));
         else if (d->stencil.rectangle)
             BN_TRY(bn_plan_needs(p, "obstacles by transforms"));
+        else if (!d->stencil.widths && bn_plan_shared_by(p) > 1)
+            BN_TRY(bn_plan_needs(p, BN_SPECTRAL_CUT_COLUMNS));
     }
     return !s->config.widths ? BN_OK
            : s->newton.on    ? bn_plan_needs(p, "Newton's method on a stretched grid")
