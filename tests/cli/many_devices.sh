@@ -132,6 +132,23 @@ ok "$case: one device" run_as one "$BINNACLE"
 more='--device all'
 try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
 
+# Columns of the direct solver in two boxes, of a system and of two coupled ones. The profile lists kernels on the boxes of the grid:
+# those of rows, which were not gathered, and none that has a whole column.
+case=data/cases/flow/selftest-split.toml more='--set grid.nodes=[9,577] --set grid.size=[0.8,57.6]'
+ok "$case, taller: one device" run_as one "$BINNACLE"
+ok "$case: whole columns there" grep -q '"kernel": "spectral_columns"' "$work/one/summary.json"
+# cut_columns NAME: its columns were cut
+cut_columns() { grep -q '"kernel": "spectral_rows"' "$work/$1/summary.json" && ! grep -q '"kernel": "spectral_columns"' "$work/$1/summary.json"; }
+one=$more
+more="$one --device all"
+try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
+ok "$case: columns are cut" cut_columns parts
+if [ $mpi = yes ]; then
+    more=$one
+    try ranks 2 2 mpirun -n 2 "$BINNACLE"
+    ok "$case: columns are cut between ranks" cut_columns ranks
+fi
+
 # Unequal shares.
 case=data/cases/maxwell/selftest-two-pass.toml more=''
 ok "$case: one device" run_as one "$BINNACLE"
