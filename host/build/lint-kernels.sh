@@ -25,6 +25,7 @@ before()
 {
     case $1 in
     */spectral.cl) echo '-include kernels/transform.cl -include kernels/columns.cl' ;;
+    */cut_columns.cl) echo '-include kernels/columns.cl' ;;
     */flood_step.cl | */flow_newton.cl | */maxwell_anderson.cl | */maxwell_rows.cl | */xray_slabs.cl) echo "-include ${1%_*}.cl" ;;
     */flow_step.cl) echo '-include kernels/transform.cl -include kernels/columns.cl -include kernels/flow.cl' ;;
     esac
