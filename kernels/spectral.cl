@@ -9,8 +9,8 @@
 #define TERMS ((SPLIT_X > 1 ? 2 : 1) * (THEN_SPLIT_X > 1 ? 2 : 1))
 
 /* Along x, from the grid to coefficients, or `back`, a layer of the launch for each system; 2: the second alone. Its
- * solution gets `plus` added to it. Twiddle factors, chirps, their spectrum and sums are one array of pairs, since each more makes a
- * launch longer. */
+ * solution gets `plus` added to it. Twiddle factors, chirps, their spectrum and sums are one array of pairs, since each
+ * more makes a launch longer. */
 kernel void spectral_rows(global const real *in, global const real *in_second, global real *out,
                           global real *out_second, global const real *plus, global const real2 *restrict pairs,
                           global const int *restrict places, int back)

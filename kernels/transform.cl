@@ -142,8 +142,8 @@ typedef struct tables {
     global const real *sums;
 } tables;
 
-/* Lines in global memory: value number q of line n at first[n * apart + q]. Of these lines those from `begin`, 0 or 1, to
- * `end` are there. Values at their ends are multiplied by two where the flags say so. */
+/* Lines in global memory: value number q of line n at first[n * apart + q]. Of these lines those from `begin`, 0 or 1,
+ * to `end` are there. Values at their ends are multiplied by two where the flags say so. */
 typedef struct lines {
     index_t first, apart;
     int count, begin, end;

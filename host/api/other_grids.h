@@ -13,8 +13,8 @@ extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_read_late
 #define BN_READ_OTHER_GRID(f) BN_READ_OTHER_GRID_RADIUS(f, 0)
 #define BN_READ_OTHER_GRID_RADIUS(f, radius_) \
     { .kind = &bn_argument_read_other_grid, .object.field = (f), .radius = (radius_) }
-/* No argument of the kernel; it stands behind all that are. A later launch reads neighbours within this radius: they are
- * received while this kernel runs, which reads no halo of any field. */
+/* No argument of the kernel; it stands behind all that are. A later launch reads neighbours within this radius: they
+ * are received while this kernel runs, which reads no halo of any field. */
 #define BN_READ_LATER(f, radius_) { .kind = &bn_argument_read_later, .object.field = (f), .radius = (radius_) }
 #define BN_WRITE_OTHER_GRID(f) { .kind = &bn_argument_write_other_grid, .object.field = (f) }
 /* A field of another grid that is whole on every device (bn_domain_desc.copies): each box sees the copy of its device,
