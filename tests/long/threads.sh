@@ -26,6 +26,9 @@ done
 # shellcheck disable=SC2086
 ok 'flood, fluxes ahead, on three devices' quiet env BINNACLE_PARTITION=3 "$b" run data/cases/flood/selftest-ahead.toml --device all \
     --out "$work/ahead" --steps 4 --set grid.cells=[70,60] --set solver.ahead=10000 $all
+# shellcheck disable=SC2086
+ok 'flow, columns cut, on three devices' quiet env BINNACLE_PARTITION=3 "$b" run data/cases/flow/selftest-split.toml --device all \
+    --out "$work/cut" --set grid.nodes=[5,3137] --set grid.size=[0.4,313.6] $all
 ok 'a sweep' quiet "$b" sweep data/cases/bpm/selftest.toml --jobs 3 -q --steps 2 --out "$work/sweep" --vary material.index=1.44:1.46:4
 ok 'programs compiled beside children' env BINNACLE="$root/$b" build/san-thread/tests/unit/test_builds
 finish
