@@ -50,7 +50,7 @@ ALWAYS_INLINED void solve_chunk(real v[CHUNK], global const real *multiplier, in
     for (int j = CHUNK - 2; j >= 1; j--)
         v[j] = fma(multiplier[j * count], v[j + 1], v[j]);
     real before = 0;
-    multiplier += LOADED_AGAIN;
+    multiplier += CHUNK > 32 ? LOADED_AGAIN : 0; /* fewer stay in registers, and loads take time */
     UNROLLED
     for (int j = 1; j < CHUNK; j++)
         before = v[j] = multiplier[(j - 1) * count] * fma(v[j], scale, before);
