@@ -276,10 +276,11 @@ static const bn_kernel_desc kernels[] = {
     { 0 },
 };
 
-/* Several H200s take some 60 us to agree on a time step, in which each computes the fluxes of so many cells. Not where
- * a device has a third of that, since the calls for it take time, too; nor where it has sixteen times as many, when
- * there is little to gain, for memory of a fourth more. */
-static const double cells_ahead = 1.2e6, least_for_ahead = 1e6, most_for_ahead = 16 * 3e6;
+/* Several H200s take some 60 us to agree on a time step, in which each could compute the fluxes of three million cells;
+ * but what is stored and read again takes 7 us a million longer, so that fewer are best. Not where a device has fewer
+ * than those, since the calls for it take time, too; nor where it has many times as many, when there is little to gain,
+ * for memory of a fourth more. */
+static const double cells_ahead = 1.2e6, least_for_ahead = 1e6, most_for_ahead = 48e6;
 static const double measured_copy = 4.18e12; /* copy bandwidth of these H200s [B/s]; slower ones do less meanwhile */
 
 /* After all that takes memory has been announced. */
