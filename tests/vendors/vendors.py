@@ -25,7 +25,18 @@ SPILLS_DOUBLE = 32
 LOCAL_BYTES = 64 * 1024  # of a work-group, on every target
 # Where more is known and borne: the walk from slab to slab of xray keeps 8 tallies of 64 bits and a photon's 13 numbers,
 # more than the 128 registers that a thread has in double precision; it serves several devices alone.
-KNOWN_SPILLS = {("amd-gfx90a", "xray_trace_slab", "double"): 33}
+# Columns of flow's direct solver that several launches take have chunks of 64 nodes in registers, in double more than a
+# thread of some has; they serve several devices and grids of more than 8,192 nodes along y.
+KNOWN_SPILLS = {
+    ("amd-gfx90a", "xray_trace_slab", "double"): 33,
+    ("intel-skl", "spectral_chunks", "single"): 80,
+    ("intel-skl", "spectral_chunks", "double"): 570,
+    ("intel-dg2", "spectral_chunks", "single"): 90,
+    ("intel-pvc", "spectral_chunks", "single"): 55,
+    ("intel-pvc", "spectral_chunks", "double"): 320,
+    ("amd-gfx1030", "spectral_chunks", "single"): 20,
+    ("amd-gfx1030", "spectral_chunks", "double"): 160,
+}
 FOR_CPUS = ("maxwell_H_rows", "maxwell_E_rows")  # loops of one work-item; a GPU has them where a case asks, never in a hot step
 
 
