@@ -551,7 +551,8 @@ static bn_status plan_influence(const flow *s, bn_plan *p)
     return BN_OK;
 }
 
-/* Among how many devices a direct system can be cut, so that each has whole chunks of its columns (bn_domain_desc.align).
+/* Among how many devices a direct system can be cut, so that each has whole chunks of its columns
+ * (bn_domain_desc.align).
  */
 static unsigned most_devices(const flow *s, const bn_linear_desc *d)
 {
@@ -560,9 +561,9 @@ static unsigned most_devices(const flow *s, const bn_linear_desc *d)
     return d->stencil.rectangle || s->config.widths || chunks < 2 * CHUNKS_EACH ? 1 : chunks / CHUNKS_EACH;
 }
 
-/* A step of direct solves exchanges halos before and behind them, and once or twice in each. Multigrid exchanges halos on
- * each grid that is not agglomerated, and waits for sums and for the grids that are; an iteration of conjugate gradients
- * exchanges once, and waits for its sums. */
+/* A step of direct solves exchanges halos before and behind them, and once or twice in each. Multigrid exchanges halos
+ * on each grid that is not agglomerated, and waits for sums and for the grids that are; an iteration of conjugate
+ * gradients exchanges once, and waits for its sums. */
 static void plan_scaling(const bn_case *c, const flow *s, bn_plan *p)
 {
     static const double agglomerated = 1024 * 1024;
