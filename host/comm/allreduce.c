@@ -6,7 +6,6 @@
 #include "comm/channel.h"
 #include "device/calls.h"
 #include "grid/queues.h"
-#include "grid/queues.h"
 
 #include <stdlib.h>
 #include <string.h>
