@@ -268,25 +268,25 @@ ALWAYS_INLINED reals result(local const reals *z, int q, tables t)
     return ODD_X && CHIRP_X ? (reals)(-v.hi, v.lo) : v;
 }
 
-/* Values of those from `begin` to `end` of LINES lines that lie `apart`; zeros for the others. */
-ALWAYS_INLINED void gather_lines(global const real *from, index_t apart, int begin, int end, int count, local reals *y)
+/* Values of the first of LINES lines that lie `apart`; zeros for the others. */
+ALWAYS_INLINED void gather_lines(global const real *from, index_t apart, int lines, int count, local reals *y)
 {
     for (int q = 0; q < count; q++)
         for (int line = 0; line < LINES; line++)
-            REAL_AT(y, q, line) = ((line >= begin) & (line < end)) ? from[line * apart + q] : 0;
+            REAL_AT(y, q, line) = line < lines ? from[line * apart + q] : 0;
 }
-ALWAYS_INLINED void gather(global const real *from, index_t apart, int begin, int end, int count, local reals *y)
+ALWAYS_INLINED void gather(global const real *from, index_t apart, int lines, int count, local reals *y)
 {
-    if (end - begin == LINES)
-        gather_lines(from, apart, 0, LINES, count, y);
+    if (lines == LINES)
+        gather_lines(from, apart, LINES, count, y);
     else
-        gather_lines(from, apart, begin, end, count, y);
+        gather_lines(from, apart, lines, count, y);
 }
 
 /* Value q to the same place of each line. */
-ALWAYS_INLINED void scatter(local const reals *y, int q, int begin, int end, index_t apart, global real *to)
+ALWAYS_INLINED void scatter(local const reals *y, int q, int lines, index_t apart, global real *to)
 {
-    for (int line = begin; line < end; line++)
+    for (int line = 0; line < lines; line++)
         to[line * apart] = REAL_AT(y, q, line);
 }
 
@@ -307,12 +307,14 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
     local reals z[POINTS], y[COUNT_X], work[WORK];
     const tables t = TABLES(back);
     const int row = 2 * (int)get_group_id(0), second = (int)get_group_id(2) + (back > 1);
-    /* Those that are there. */
-    const int begin = row < FIRST_Y - Y0, end = min(LINES, min(FIRST_Y + COUNT_Y - Y0, NY) - row);
+    /* The first line may be a row that is no unknown: it is taken along as zeros, and keeps its values. */
+    const int begin = row < FIRST_Y - Y0, lines = min(LINES, min(FIRST_Y + COUNT_Y - Y0, NY) - row);
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
         return;
     const index_t first = AT(FIRST_X, row), coefficients = first - FIRST_X;
-    gather((second ? in_second : in) + (back ? coefficients : first), PITCH, begin, end, COUNT_X, y);
+    gather((second ? in_second : in) + (back ? coefficients : first), PITCH, lines, COUNT_X, y);
+    for (int q = 0; q < (begin ? COUNT_X : 0); q++)
+        REAL_AT(y, q, 0) = 0;
     /* Values on a mirrored border count twice, because the stencil halves them. */
     if (!back) {
         y[0] *= (real)(1 + TWICE_LOW_X);
@@ -322,12 +324,14 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
     global real *to = (second ? out_second : out) + (back ? first : coefficients);
     for (int q = 0; q < COUNT_X; q++) {
         y[q] = result(z, q, t);
-        for (int line = begin; PLUS && second && line < end; line++)
+        for (int line = 0; PLUS && second && line < lines; line++)
             REAL_AT(y, q, line) += plus[first + (index_t)line * PITCH + q];
-        if (end - begin == LINES)
-            scatter(y, q, 0, LINES, PITCH, to + q);
+        if (begin)
+            REAL_AT(y, q, 0) = to[q];
+        if (lines == LINES)
+            scatter(y, q, LINES, PITCH, to + q);
         else
-            scatter(y, q, begin, end, PITCH, to + q);
+            scatter(y, q, lines, PITCH, to + q);
     }
 }
 
