@@ -9,6 +9,7 @@
 enum { CHUNK_ITEMS = 128, SEPARATOR_ITEMS = 256 };
 /* Columns of whose separators a work-group takes care, if they fit into its local memory. */
 enum { SEPARATORS_MOST = 8 };
+/* Of a work-item, which has the nodes of a chunk in them. */
 enum { REGISTERS = 128, REGISTERS_IN_DOUBLE = 255 };
 
 /* Of one system. */
@@ -44,10 +45,9 @@ bool bn_columns_fit_boxes(const bn_domain *d, int intervals)
     return bn_domain_divides(d, step);
 }
 
-static size_t real_bytes_of(const bn_domain *d) { return bn_domain_precision(d) == BN_DOUBLE ? 8 : 4; }
-
-static int columns_of_group(const bn_column_plan *p, size_t real_bytes)
+static int columns_of_group(const bn_domain *d, const bn_column_plan *p)
 {
+    const size_t real_bytes = bn_domain_precision(d) == BN_DOUBLE ? 8 : 4;
     int columns = SEPARATORS_MOST;
     while (columns > 2 && 4 * (size_t)columns * (size_t)p->chunks * real_bytes > BN_SPECTRAL_LOCAL_BYTES)
         columns /= 2;
@@ -118,7 +118,7 @@ static bn_status create_system(bn_cut_columns *c, const bn_spectral_plan *plan, 
     BN_TRY(bn_domain_create(bn_domain_context(rows), &desc, &s->everywhere));
     BN_TRY(bn_field_create(s->everywhere, &(bn_field_desc){ .name = "separators", .components = 2 }, &s->separators));
     BN_TRY(create_tables(p, s));
-    return build(s->everywhere, plan, p, NULL, columns_of_group(p, real_bytes_of(rows)), &s->program, &s->solve);
+    return build(s->everywhere, plan, p, NULL, columns_of_group(rows, p), &s->program, &s->solve);
 }
 
 bn_status bn_cut_columns_create(bn_domain *domain, const bn_spectral_plan *plan, const bn_column_plan *second,
