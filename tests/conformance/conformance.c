@@ -367,6 +367,20 @@ LOOP_TEST(bits_do_not_depend_on_how_it_runs_or_is_resumed, 4 * solver_count())
     bn_context_destroy(&ctx);
 }
 
+/* Fluxes that are computed ahead are handed on by local memory, of which that takes 48 KiB (solver.edges). */
+static bool device_has(const char *kernel)
+{
+    enum { LOCAL_BYTES = 48 << 10 };
+    bn_context *ctx;
+    bn_device *device;
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    OK(bn_device_open(ctx, "auto", false, &device));
+    const bool enough = bn_device_describe(device)->local_bytes >= LOCAL_BYTES;
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+    return enough || strcmp(kernel, "flood_rates") != 0;
+}
+
 /* Loops over both precisions, solvers; after the tests above. */
 LOOP_TEST(cases_launch_every_kernel, 2 * solver_count())
 {
@@ -381,7 +395,8 @@ LOOP_TEST(cases_launch_every_kernel, 2 * solver_count())
     ck_assert_msg(row[MOST_KERNELS], "solver %s has no self-test case", solver);
     const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
     for (size_t k = 0; kernels[k].name && k < MOST_KERNELS; k++)
-        ck_assert_msg(row[k], "the self-test of %s never launches %s", solver, kernels[k].name);
+        ck_assert_msg(row[k] || !device_has(kernels[k].name), "the self-test of %s never launches %s", solver,
+                      kernels[k].name);
 }
 
 TEST(every_key_of_a_solver_makes_a_case)
