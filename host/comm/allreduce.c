@@ -263,6 +263,8 @@ typedef struct bn_subjects {
     size_t partial_count, scalar_count;
 } bn_subjects;
 
+static bool is_nothing(const bn_subjects *s) { return s->partial_count + s->scalar_count == 0; }
+
 /* Those that devices have changed. */
 static bn_subjects changed_ones(bn_partials *const *partials, size_t partial_count, bn_scalars *const *scalars,
                                 size_t scalar_count)
@@ -347,7 +349,7 @@ static bn_status find_begun(bn_domain *d, bn_begun **out)
 static bn_status end_begun(bn_domain *d)
 {
     bn_begun *b = bn_attached(d->attached, destroy_begun);
-    if (!b || b->of.partial_count + b->of.scalar_count == 0)
+    if (!b || is_nothing(&b->of))
         return BN_OK;
     const bn_subjects of = b->of;
     b->of = (bn_subjects){ .partial_count = 0 };
@@ -357,15 +359,25 @@ static bn_status end_begun(bn_domain *d)
     return bn_flush_all(d, doing);
 }
 
+/* Those of the next round, the one that goes on having ended; nothing where one device has all boxes. */
+static bn_status subjects_now(bn_domain *d, bn_partials *const *partials, size_t partial_count,
+                              bn_scalars *const *scalars, size_t scalar_count, bn_subjects *of)
+{
+    *of = (bn_subjects){ .partial_count = 0 };
+    if (!d->distributed)
+        return BN_OK;
+    BN_TRY(end_begun(d));
+    *of = changed_ones(partials, partial_count, scalars, scalar_count);
+    return BN_OK;
+}
+
 bn_status bn_allreduce_begin(bn_domain *d, bn_partials *const *partials, size_t partial_count,
                              bn_scalars *const *scalars, size_t scalar_count)
 {
     bn_begun *b;
-    if (!d->distributed)
-        return BN_OK;
-    BN_TRY(end_begun(d));
-    const bn_subjects of = changed_ones(partials, partial_count, scalars, scalar_count);
-    if (of.partial_count + of.scalar_count == 0)
+    bn_subjects of;
+    BN_TRY(subjects_now(d, partials, partial_count, scalars, scalar_count, &of));
+    if (is_nothing(&of))
         return BN_OK;
     BN_TRY(find_begun(d, &b));
     BN_TRY(find_room(d, &of, b->before, &b->round));
@@ -382,11 +394,9 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
                        size_t scalar_count)
 {
     bn_round r;
-    if (!d->distributed)
-        return BN_OK;
-    BN_TRY(end_begun(d));
-    const bn_subjects of = changed_ones(partials, partial_count, scalars, scalar_count);
-    if (of.partial_count + of.scalar_count == 0)
+    bn_subjects of;
+    BN_TRY(subjects_now(d, partials, partial_count, scalars, scalar_count, &of));
+    if (is_nothing(&of))
         return BN_OK;
     const bool looks = of.scalar_count > 0 && !d->device->thread; /* the caller does, at changed scalars */
     BN_TRY(find_room(d, &of, NULL, &r));

@@ -123,13 +123,13 @@ bn_status bn_field_enqueue_box(bn_field *f, size_t box, const bn_region *region,
 }
 
 static bn_status enqueue_all(bn_field *f, int first, int count, size_t eb, const bn_region *region, void *values,
-                             bool write)
+                             bool write, bool aside)
 {
     const bn_domain *d = f->domain;
     for (size_t b = 0; b < d->box_count; b++) {
         bn_region part;
         if (d->boxes[b].device && bn_box_common(&d->boxes[b], region, &part))
-            BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, write, false));
+            BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, write, aside));
     }
     return BN_OK;
 }
@@ -138,12 +138,7 @@ bn_status bn_field_read_aside(bn_field *f, const bn_region *region, void *values
 {
     int first = 0, count = f->desc.components;
     const size_t eb = bn_field_unit(f, &first, &count);
-    for (size_t b = 0; b < f->domain->box_count; b++) {
-        bn_region part;
-        if (f->domain->boxes[b].device && bn_box_common(&f->domain->boxes[b], region, &part))
-            BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, false, true));
-    }
-    return BN_OK;
+    return enqueue_all(f, first, count, eb, region, values, false, true);
 }
 
 /* Reads once more what has just been read (bn_domain_read_twice). */
@@ -154,7 +149,7 @@ static bn_status read_again(bn_field *f, int first, int count, size_t eb, const 
     if (!again)
         return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to read field %s twice", f->desc.name);
     memcpy(again, values, bytes); /* cells of other ranks */
-    bn_status st = enqueue_all(f, first, count, eb, region, again, false);
+    bn_status st = enqueue_all(f, first, count, eb, region, again, false, false);
     if (st == BN_OK)
         st = bn_wait_for_launches(f->domain, f->desc.name);
     if (st == BN_OK && memcmp(again, values, bytes) != 0)
@@ -174,7 +169,7 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, const bn_region *
                   !write);
         return BN_OK;
     }
-    BN_TRY(enqueue_all(f, first, count, eb, region, values, write));
+    BN_TRY(enqueue_all(f, first, count, eb, region, values, write, false));
     if (wait)
         BN_TRY(bn_wait_for_launches(d, f->desc.name));
     if (wait && !write && d->device->reads_twice)

@@ -43,6 +43,8 @@ static inline size_t bn_column_numbers(const bn_column_plan *p)
 /* Chunks of a column that a work-group takes in one launch; and from how many nodes on they take more registers than
  * other kernels. */
 enum { BN_COLUMN_CHUNKS = 128, BN_COLUMN_LONG = 32 };
+/* Registers of a work-item, which has the nodes of a chunk in them. */
+enum { BN_COLUMN_REGISTERS = 128, BN_COLUMN_REGISTERS_IN_DOUBLE = 255 };
 
 /* The ends of a column, where mirrored. */
 typedef struct bn_column_ends {

@@ -9,8 +9,6 @@
 enum { CHUNK_ITEMS = 128, SEPARATOR_ITEMS = 256 };
 /* Columns of whose separators a work-group takes care, if they fit into its local memory. */
 enum { SEPARATORS_MOST = 8 };
-/* Of a work-item, which has the nodes of a chunk in them. */
-enum { REGISTERS = 128, REGISTERS_IN_DOUBLE = 255 };
 
 /* Of one system. */
 typedef struct bn_cut_system {
@@ -64,7 +62,9 @@ static bn_status build(bn_domain *d, const bn_spectral_plan *plan, const bn_colu
     const bn_place place = fine ? bn_domain_place(fine) : (bn_place){ 0 }; /* of all boxes, which have whole rows */
     const bn_kernel_desc *kernel = fine ? &chunks_kernel : &separators_kernel;
     const bn_define defines[] = {
-        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = single ? REGISTERS : REGISTERS_IN_DOUBLE },
+        { .name = "REGISTERS",
+          .kind = BN_DEF_INT,
+          .u.i = single ? BN_COLUMN_REGISTERS : BN_COLUMN_REGISTERS_IN_DOUBLE },
         { .name = "COUNT_X", .kind = BN_DEF_INT, .u.i = x->count },
         { .name = "COUNT_Y", .kind = BN_DEF_INT, .u.i = y->count },
         { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },

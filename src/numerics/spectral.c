@@ -31,14 +31,8 @@ static const bn_kernel_desc dense_columns_kernel = { "spectral_dense_columns",
                                                      BN_PER_BLOCK,
                                                      { .reads = 1, .writes = 1, .flops = 256 } };
 /* Registers of a work-item: what passes of two levels need, so that an H200 has four work-groups on a compute unit;
- * nearly what passes of three levels need, so that it has three in place of two. Columns take what they need. */
-enum {
-    REGISTERS = 64,
-    REGISTERS_OF_THREE_LEVELS = 80,
-    REGISTERS_IN_DOUBLE = 96,
-    REGISTERS_OF_COLUMNS = 128,
-    REGISTERS_OF_COLUMNS_IN_DOUBLE = 255
-};
+ * nearly what passes of three levels need, so that it has three in place of two. */
+enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80, REGISTERS_IN_DOUBLE = 96 };
 /* Lines from 2^PAIRS_LOG intervals on, of which there are so many, are taken in two pairs. */
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 /* Work-items that take columns side by side, and columns of theirs. */
@@ -230,11 +224,11 @@ static bn_status build_programs(bn_domain *domain, const char *file, const bn_de
     memcpy(all, defines, count * sizeof *all);
     all[count] = (bn_define){ .name = columns_kernel.name, .kind = BN_DEF_LEFT_OUT };
     BN_TRY(bn_program_build(domain, file, all, count + apart, &s->program));
-    all[count].name = rows_kernel.name;
-    all[0].u.i = real_bytes_of(domain) == 8 ? REGISTERS_OF_COLUMNS_IN_DOUBLE : REGISTERS_OF_COLUMNS;
     BN_TRY(bn_kernel_find(s->program, &rows_kernel, &s->rows));
     if (s->cut)
         return BN_OK;
+    all[count].name = rows_kernel.name;
+    all[0].u.i = real_bytes_of(domain) == 8 ? BN_COLUMN_REGISTERS_IN_DOUBLE : BN_COLUMN_REGISTERS;
     if (apart)
         BN_TRY(bn_program_build(domain, file, all, count + 1, &s->program_of_columns));
     return bn_kernel_find(apart ? s->program_of_columns : s->program, &columns_kernel, &s->columns);
