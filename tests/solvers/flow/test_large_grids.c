@@ -1,4 +1,4 @@
-/* test_cut_columns.c: direct solutions where no work-group has a whole column (kernels/cut_columns.cl), on boxes of one
+/* test_large_grids.c: direct solutions where no work-group has a whole column (kernels/cut_columns.cl), on boxes of one
  * device and of several and in columns of many chunks, against the reference, bit for bit: ends given and mirrored,
  * separators that are coupled, or in some columns alone, or in none; and boxes that do not fit, whose system is solved
  * in one. */
@@ -292,4 +292,4 @@ TEST(boxes_of_gpus)
     closed(device);
 }
 
-int main(void) { return bn_test_main("cut_columns", NULL, NULL); }
+int main(void) { return bn_test_main("large_grids", NULL, NULL); }
