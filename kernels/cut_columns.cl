@@ -1,8 +1,8 @@
 /* cut_columns.cl: the tridiagonal systems along y of the fast direct solver (columns.cl) where no work-group has a
- * whole column: boxes have some chunks of each, or there are more than BN_COLUMN_CHUNKS. A launch finds what separators
- * see of their chunks, the next one puts their values into the chunks; between them separators are solved for. In most
- * columns they see no more of each other than their chunks (column_plan.h), and the next launch solves for them by
- * itself.
+ * whole column: boxes have some chunks of each, or there are more than bn_column_chunks_most(). A launch finds what
+ * separators see of their chunks, the next one puts their values into the chunks; between them separators are solved
+ * for. In most columns they see no more of each other than their chunks (column_plan.h), and the next launch solves for
+ * them by itself.
  *
  * The grid of these kernels has a row for each chunk; fields on the one that is solved on lie by FINE_FIRST and
  * FINE_PITCH. */

@@ -129,9 +129,9 @@ kernel void flow_step(global real *omega, global real *next, global const real *
             }
             lines l = take_rows(x, back, row, first_row, end_row);
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-            transform(!back ? rhs : second ? spread_psi : spread, l, x, t, z);
+            transform(!back ? rhs : second ? spread_psi : spread, l, x, t, 0, z);
             l.first = AT(back ? x.first : 0, row);
-            store(!back ? spread : second ? psi : solution, l, x, t, BORDER && second, psi_border, z);
+            store(!back ? spread : second ? psi : solution, l, x, t, 0, BORDER && second, psi_border, z);
 #if HEAT
             barrier(CLK_GLOBAL_MEM_FENCE); /* vorticity reads the temperature of its row */
 #endif

@@ -18,11 +18,12 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
     local real2 z[PAIRS_X * ROOM];
     const axis x = { ODD_X, FIRST_X, COUNT_X, TWICE_LOW_X, TWICE_HIGH_X };
     const tables t = TABLES(back);
-    const int row = 2 * PAIRS_X * (int)get_group_id(0), second = (int)get_group_id(2) + (back > 1);
+    const int group = (int)get_group_id(0), share = group % SHARES, row = 2 * PAIRS_X * (group / SHARES);
+    const int second = (int)get_group_id(2) + (back > 1);
     lines l = take_rows(x, back, row, FIRST_Y - Y0, min(FIRST_Y + COUNT_Y - Y0, NY));
-    transform(second ? in_second : in, l, x, t, z);
+    transform(second ? in_second : in, l, x, t, share, z);
     l.first = AT(back ? FIRST_X : 0, row);
-    store(second ? out_second : out, l, x, t, PLUS && second, plus, z);
+    store(second ? out_second : out, l, x, t, share, PLUS && second, plus, z);
 }
 
 /* Along y, in place; the coefficients of the second solution are `second`. */

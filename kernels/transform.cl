@@ -19,7 +19,11 @@
  * power of two (CHIRP; Bluestein 1970), which is folded, too, over 2^LOG intervals: values times chirps are folded,
  * multiplied by the spectrum of the chirps where they then lie, and unfolded. The matrix of the folded transform is
  * real and, but for the weights of the ends, which the tables have, symmetric: so its conjugate transpose, step by step
- * from the last to the first, is the same transform, out of bit-reversed order. */
+ * from the last to the first, is the same transform, out of bit-reversed order.
+ *
+ * A line too long for local memory is shared by 2^SHARE_LOG work-groups, with 2^LOG points of local memory each. So many
+ * levels divide it into blocks that nothing connects any more: the first one is a line, to be folded again, the others
+ * are transforms. Each work-group loads the whole line, folds it so often and keeps its own block. */
 
 /* What the rows of this build are. Clang drops what stands behind a constant that is false before anything else, and
  * else optimises for as long what no row needs as what all need. */
@@ -32,6 +36,7 @@
 #define MIRRORED_X 0
 #define PAIRS_X 1
 #define ROOM 0
+#define SHARE_LOG 0
 #endif
 #ifndef LOG_X
 #define LOG_X 2
@@ -286,6 +291,75 @@ ALWAYS_INLINED void fold_lines(global const real *values, lines l, int pairs, in
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
 }
 
+#define SHARES (1 << SHARE_LOG)
+
+/* Points j and 2^LOG_X - j, j at most half of that, of block number `share` of a pair of lines. */
+ALWAYS_INLINED void share_points(global const real *values, lines l, int share, int j, int odd,
+                                 global const real2 *twiddle, real2 *near, real2 *far)
+{
+    const int parts = SHARES, part = 1 << LOG_X, k = j;
+    real2 a[8], b[8];
+#define LOAD_ENDS(r)                                                                     \
+    a[r] = point(values, l, 0, (r)*part + k, odd, (r) == 0, 0, 0);                       \
+    b[r] = point(values, l, 0, ((r) + 1) * part - k, odd, (r) == parts - 1, 0, 0);
+    EACH_PART(SHARE_LOG, LOAD_ENDS)
+    fold_levels(a, b, k, LOG_X + SHARE_LOG, SHARE_LOG, twiddle, odd);
+    *near = share == 0 ? a[0] : a[1];
+    *far = share == 0 ? b[0] : b[1];
+    if (SHARE_LOG == 2 && share > 1) {
+        *near = share == 2 ? a[2] : a[3];
+        *far = share == 2 ? b[2] : b[3];
+    }
+}
+
+/* The first pass over a share. */
+ALWAYS_INLINED void fold_share(global const real *values, lines l, int share, int levels, int odd,
+                               global const real2 *twiddle, local real2 *z)
+{
+    const int up = 0, log = LOG_X, part = 1 << (log - levels);
+    FOR_ITEMS(k, part / 2 + 1)
+    {
+        real2 a[8], b[8];
+#define SHARE_POINTS(n, r)                                                                          \
+    share_points(values, l, share, (r)*part + k, odd, twiddle, &a[r], &b[(n)-1 - (r)]);             \
+    share_points(values, l, share, ((r) + 1) * part - k, odd, twiddle, &b[r], &a[(n)-1 - (r)]);
+        SHARE_POINTS(1 << levels, 0)
+        if (levels >= 2) {
+            SHARE_POINTS(1 << levels, 1)
+        }
+        if (ARE_THREE(levels)) {
+            SHARE_POINTS(8, 2)
+            SHARE_POINTS(8, 3)
+        }
+        if (share == 0) {
+            fold_levels(a, b, k, log, levels, twiddle, odd);
+            put_folded(z, a, b, k, log, log, levels, odd);
+        } else {
+            const int left = ARE_THREE(levels) ? log - 1 : log;
+            if (ARE_THREE(levels)) {
+                BESIDE_FOLD(0, 8, log, 0)
+                BESIDE_FOLD(0, 8, log, 1)
+                BESIDE_FOLD(0, 8, log, 2)
+                BESIDE_FOLD(0, 8, log, 3)
+                BESIDE_FOLD(4, 4, left, 0)
+                BESIDE_FOLD(4, 4, left, 1)
+            }
+            if (levels >= 2) {
+                BESIDE_FOLD(0, 4, left, 0)
+                BESIDE_FOLD(0, 4, left, 1)
+                BESIDE_FOLD(2, 2, left - 1, 0)
+            }
+            BESIDE_FOLD(0, 2, log + 1 - levels, 0)
+            if (ARE_THREE(levels)) {
+                BESIDE_FOLD(4, 2, left - 1, 0)
+                BESIDE_FOLD(6, 2, left - 1, 0)
+            }
+            put_folded(z, a, b, k, log, log, levels, 1); /* a transform has nothing behind it */
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
 /* A pass over what is left to be folded, number k of 2^top >> levels parts. */
 ALWAYS_INLINED void fold_pass(local real2 *z, int k, int log, int top, int levels, int odd, global const real2 *twiddle)
 {
@@ -315,13 +389,14 @@ ALWAYS_INLINED int is_odd(axis a, int line)
     return a.odd ^ CHANGES(number / THEN_SPLIT_X, SPLIT_X) ^ CHANGES(number % THEN_SPLIT_X, THEN_SPLIT_X);
 }
 
-/* The others, two levels at a time. */
-ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int lines, int first_top, axis a, global const real2 *twiddle)
+/* The others, two levels at a time. `folds`: a line's, not those of a transform. */
+ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int lines, int first_top, axis a, int folds,
+                                global const real2 *twiddle)
 {
     const int log = LOG_X;
     ROLLED
     for (int top = first_top; top > 0; top -= 2) {
-        const int part = 1 << (top - 2);
+        const int part = folds ? 1 << (top - 2) : 0;
         FOR_ITEMS(t, lines << (log - 2))
         {
             const int line = t >> (log - 2), task = t & ((1 << (log - 2)) - 1);
@@ -336,13 +411,13 @@ ALWAYS_INLINED void fold_rest_4(local real2 *z, int room, int lines, int first_t
 }
 
 /* Three at a time. What is folded is work for other warps than what is not. */
-ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, global const real2 *twiddle)
+ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, int folds, global const real2 *twiddle)
 {
     ROLLED
     for (int top = first_top; top > 0; top -= 3) {
-        const int others = (1 << (log - 3)) - (1 << (top - 3)), eighth = 1 << (top - 3);
+        const int eighth = folds ? 1 << (top - 3) : 0, others = (1 << (log - 3)) - eighth;
         const int first = NEXT_WARP(others);
-        FOR_ITEMS(t, first + eighth / 2 + 1)
+        FOR_ITEMS(t, folds ? first + eighth / 2 + 1 : others)
         {
             if (t < others)
                 pass_8(z, t + eighth, top, twiddle);
@@ -602,9 +677,16 @@ ALWAYS_INLINED void fold_split(global const real *values, lines l, axis a, table
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, local real2 *z)
+/* share: which one of the line's, of several work-groups. */
+ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, int share, local real2 *z)
 {
-    if (SPLIT_X > 1)
+    if (SHARES > 1 && FIRST_PASS == 1)
+        fold_share(values, l, share, 1, a.odd, t.twiddle, z);
+    else if (SHARES > 1 && FIRST_PASS == 2)
+        fold_share(values, l, share, 2, a.odd, t.twiddle, z);
+    else if (SHARES > 1)
+        fold_share(values, l, share, 3, a.odd, t.twiddle, z);
+    else if (SPLIT_X > 1)
         fold_split(values, l, a, t, z);
     else if (FIRST_PASS == 1)
         fold_lines(values, l, PAIRS_X, LOG_X, 1, a.odd, CHIRP_X, t.twiddle, t.chirp, z, ROOM);
@@ -614,9 +696,9 @@ ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables
         fold_lines(values, l, PAIRS_X, LOG_X, 3, a.odd, CHIRP_X, t.twiddle, t.chirp, z, ROOM);
     if (LEVELS_X == 2)
         fold_rest_4(z, SPLIT_X > 1 ? (1 << LOG_X) + 1 : ROOM, SPLIT_X > 1 ? SPLIT_X * THEN_SPLIT_X : PAIRS_X,
-                    LOG_X - FIRST_PASS, a, t.twiddle);
+                    LOG_X - FIRST_PASS, a, share == 0, t.twiddle);
     else
-        fold_rest(z, LOG_X, LOG_X - FIRST_PASS, a.odd, t.twiddle);
+        fold_rest(z, LOG_X, LOG_X - FIRST_PASS, a.odd, share == 0, t.twiddle);
     if (CHIRP_X)
         convolve(z, ROOM, PAIRS_X, LOG_X, a.odd, t.twiddle, t.spectrum);
 }
@@ -652,9 +734,18 @@ ALWAYS_INLINED real2 result(local const real2 *z, int place, int q, axis a, tabl
     return CHIRP_X && a.odd ? (real2)(-v.y, v.x) : v;
 }
 
-/* Writes the results to lines. With `adds` the values of `plus` at the same places are added. */
-ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, int adds, global const real *plus,
-                          local const real2 *z)
+/* Place in a share of the line of what stands at `place` in the line, -1: in none or another. The line's end is the
+ * first share's. */
+static inline int place_in_share(int place, int share)
+{
+    const int at = (int)abs(place) - 1, end = at == SHARES << LOG_X, within = end ? 1 << LOG_X : at & ((1 << LOG_X) - 1);
+    const int own = (end ? 0 : at >> LOG_X) == share ? within + 1 : 0;
+    return place < 0 ? -own : own;
+}
+
+/* Writes the results to lines, of a share its own. With `adds` the values of `plus` at the same places are added. */
+ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, int share, int adds,
+                          global const real *plus, local const real2 *z)
 {
     const int all = PAIRS_X * l.count;
     for (int begin = (int)get_local_id(0); begin < all; begin += AHEAD * (int)get_local_size(0)) {
@@ -662,11 +753,16 @@ ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, in
 #pragma unroll
         for (int n = 0; n < AHEAD; n++)
             place[n] = t.pick[min(begin + n * (int)get_local_size(0), all - 1) % l.count];
+#if SHARE_LOG > 0
+#pragma unroll
+        for (int n = 0; n < AHEAD; n++)
+            place[n] = place_in_share(place[n], share);
+#endif
 #pragma unroll
         for (int n = 0; n < AHEAD; n++) {
             const int task = begin + n * (int)get_local_size(0), q = task % l.count, pair = task / l.count;
             const index_t at = l.first + 2 * pair * l.apart + q;
-            if (task < all && 2 * pair < l.end) {
+            if (task < all && 2 * pair < l.end && (SHARES == 1 || place[n] != 0)) {
                 real2 v = result(z + pair * ROOM, place[n], q, along, t);
                 if (adds)
                     v = v + (real2)(plus[at], second_is_there(l, pair) ? plus[at + l.apart] : 0);

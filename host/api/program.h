@@ -97,6 +97,9 @@ void bn_kernel_items(bn_kernel *, size_t items);
 /* Pairs of lines of a work-group of a kernel of range BN_PER_ROW_PAIR or BN_PER_COLUMN_PAIR; 1 without. */
 void bn_kernel_pairs(bn_kernel *, size_t pairs);
 
+/* Work-groups, numbered one after the other, that share a pair of such lines; 1 without. */
+void bn_kernel_shares(bn_kernel *, size_t groups);
+
 /* Cells of a work-group of a kernel of range BN_PER_PATCH, along x and y. */
 void bn_kernel_patch(bn_kernel *, size_t nx, size_t ny);
 

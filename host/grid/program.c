@@ -391,6 +391,8 @@ void bn_kernel_patch(bn_kernel *k, size_t nx, size_t ny)
 
 void bn_kernel_pairs(bn_kernel *k, size_t pairs) { k->pairs = pairs; }
 
+void bn_kernel_shares(bn_kernel *k, size_t groups) { k->shares = groups; }
+
 void bn_kernel_items(bn_kernel *k, size_t items)
 {
     k->items = items;

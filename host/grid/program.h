@@ -32,6 +32,7 @@ struct bn_kernel {
     size_t layers;       /* work-items a cell, along the third dimension; 0 means 1 */
     size_t items;        /* bn_kernel_items; 0: 256 */
     size_t pairs;        /* bn_kernel_pairs; 0: 1 */
+    size_t shares;       /* bn_kernel_shares; 0: 1 */
     size_t side_by_side; /* work-groups of range BN_SIDE_BY_SIDE */
     cl_uint argument_count;
     bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */

@@ -40,9 +40,12 @@ static inline size_t bn_column_numbers(const bn_column_plan *p)
     return (size_t)(bn_column_inverse(p) + p->chunks) * p->columns + 1;
 }
 
-/* Chunks of a column that a work-group takes in one launch; and from how many nodes on they take more registers than
- * other kernels. */
-enum { BN_COLUMN_CHUNKS = 128, BN_COLUMN_LONG = 32 };
+/* Chunks of a column that a work-group takes in one launch, for numbers of so many bytes: with more than 64 of them it
+ * has two columns alone, whose rows it reads and writes 8 bytes at a time in single precision (docs/measurements.md).
+ */
+static inline int bn_column_chunks_most(size_t real_bytes) { return real_bytes == 8 ? 128 : 64; }
+/* From how many nodes on chunks take more registers than other kernels. */
+enum { BN_COLUMN_LONG = 32 };
 /* Registers of a work-item, which has the nodes of a chunk in them. */
 enum { BN_COLUMN_REGISTERS = 128, BN_COLUMN_REGISTERS_IN_DOUBLE = 255 };
 

@@ -38,19 +38,22 @@ enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 /* Work-items that take columns side by side, and columns of theirs. */
 enum { COLUMN_ITEMS = 256, COLUMNS_MOST = 8 };
 enum { VECTOR = 64 }; /* bytes */
-enum { DEFINES_MOST = 27 };
+enum { DEFINES_MOST = 28 };
+
+/* Of the points of a line, or of one that it is split into, that a work-group has. */
+static int group_log(const bn_spectral_axis *a) { return a->log - a->share_log; }
 
 /* Levels of a pass over lines (kernels/transform.cl). */
 static int levels(const bn_spectral_axis *a, size_t real_bytes)
 {
-    return real_bytes == 4 && !a->chirps && a->log > 11 ? 3 : 2;
+    return real_bytes == 4 && !a->chirps && group_log(a) > 11 ? 3 : 2;
 }
 
 /* Pairs of lines of a work-group. */
 static size_t pairs(const bn_device *device, const bn_spectral_axis *a, int lines, size_t real_bytes)
 {
     const bool fits = 2 * 2 * real_bytes * bn_spectral_room(a) <= bn_device_describe(device)->local_bytes;
-    const bool many = a->log >= PAIRS_LOG && lines >= PAIRS_LINES;
+    const bool many = a->log >= PAIRS_LOG && a->share_log == 0 && lines >= PAIRS_LINES;
     return levels(a, real_bytes) == 2 && many && fits ? 2 : 1;
 }
 
@@ -80,15 +83,17 @@ static size_t items_for_sums(const bn_spectral_axis *a)
 /* Work-items for lines: four points each; or eight, and a warp for those that are folded once more (0: the default). */
 static size_t items(const bn_spectral_axis *a, size_t count, size_t real_bytes)
 {
-    const size_t points = (size_t)1 << a->log, wish = bn_spectral_lines(a) > 1     ? items_for_sums(a)
-                                                      : levels(a, real_bytes) == 2 ? count * points / 4
-                                                                                   : points / 8 + 32;
+    const size_t points = (size_t)1 << group_log(a), wish = bn_spectral_lines(a) > 1     ? items_for_sums(a)
+                                                            : levels(a, real_bytes) == 2 ? count * points / 4
+                                                                                         : points / 8 + 32;
     return wish >= 288 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
 }
 
 static int registers(const bn_spectral_axis *x, size_t real_bytes)
 {
-    return real_bytes == 8 ? REGISTERS_IN_DOUBLE : levels(x, real_bytes) == 3 ? REGISTERS_OF_THREE_LEVELS : REGISTERS;
+    return real_bytes == 8              ? x->share_log > 0 ? REGISTERS : REGISTERS_IN_DOUBLE
+           : levels(x, real_bytes) == 3 ? REGISTERS_OF_THREE_LEVELS
+                                        : REGISTERS;
 }
 
 /* Whether the device takes vectors, and has local memory for points and values of a vector of lines
@@ -264,7 +269,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     const bn_device *device = bn_domain_device(domain);
     const bool lines = takes_lines(device, x);
     /* CPUs take columns of any length. */
-    const bool cut = bn_domain_boxes(domain) > 1 || (!lines && plan.columns.chunks > BN_COLUMN_CHUNKS);
+    const bool cut = bn_domain_boxes(domain) > 1 || (!lines && plan.columns.chunks > bn_column_chunks_most(real_bytes));
     BN_GO(create_systems(domain, &plan, second, cut, s));
     const size_t n = lines ? 1 : pairs(device, x, y->count, real_bytes), columns = columns_of_group(&plan.columns);
     piece px[PIECES];
@@ -273,7 +278,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, real_bytes) },
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = s->plus != NULL },
-        { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = x->log },
+        { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = lines ? x->log : group_log(x) },
+        { .name = "SHARE_LOG", .kind = BN_DEF_INT, .u.i = x->share_log },
         { .name = "LEVELS_X", .kind = BN_DEF_INT, .u.i = levels(x, real_bytes) },
         { .name = "LENGTH_X", .kind = BN_DEF_INT, .u.i = x->length },
         { .name = "CHIRP_X", .kind = BN_DEF_INT, .u.i = x->chirps },
@@ -301,6 +307,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+columns+spectral", defines,
                          sizeof defines / sizeof *defines, plan.columns.chunk, s));
     bn_kernel_pairs(s->rows, n);
+    bn_kernel_shares(s->rows, lines ? 1 : (size_t)1 << x->share_log);
     bn_kernel_items(s->rows, items(x, n, real_bytes));
     if (s->columns) {
         bn_kernel_pairs(s->columns, lines ? 1 : columns / 2);

@@ -83,6 +83,8 @@ static void set_lengths(bn_spectral_axis *a, bool along_y, size_t real_bytes)
     /* Both the values and the chirps are reflected at the ends of the convolution: so many intervals are enough that
      * what is reflected back meets no result. */
     a->log = ceil_log2(!a->chirps ? a->intervals : a->odd ? 2 * a->intervals - 1 : 2 * a->intervals);
+    while (!a->chirps && a->share_log < BN_SPECTRAL_SHARE_LOG && local_bytes(a, real_bytes) > BN_SPECTRAL_LOCAL_BYTES)
+        a->share_log++;
 }
 
 static const uint8_t *rectangle_of(const bn_stencil *s) { return s->rectangle ? s->rectangle : s->bits; }
@@ -192,7 +194,7 @@ bool bn_spectral_folds(const bn_stencil *s, size_t real_bytes, bn_spectral_shape
 {
     const bn_spectral_axis x = axis_of(s, 0, real_bytes), y = axis_of(s, 1, real_bytes);
     *out = (bn_spectral_shape){ x.log, x.odd, { y.low_free, y.high_free } };
-    return !s->widths && !x.mirrored && !x.chirps && bn_spectral_lines(&x) == 1;
+    return !s->widths && !x.mirrored && !x.chirps && x.share_log == 0 && bn_spectral_lines(&x) == 1;
 }
 
 const char *bn_spectral_kind(const bn_stencil *s, size_t real_bytes, int dim)
@@ -204,12 +206,15 @@ const char *bn_spectral_kind(const bn_stencil *s, size_t real_bytes, int dim)
     const bn_spectral_axis a = axis_of(s, dim, real_bytes);
     if (s->widths)
         return dim ? "columns of a stretched grid" : "rows of a stretched grid";
-    if (dim && bn_column_chunks(a.intervals, (bn_column_ends){ a.low_free, a.high_free }) > BN_COLUMN_CHUNKS)
+    if (dim &&
+        bn_column_chunks(a.intervals, (bn_column_ends){ a.low_free, a.high_free }) > bn_column_chunks_most(real_bytes))
         return BN_SPECTRAL_CUT_COLUMNS;
     if (dim)
         return bn_column_chunk(a.intervals) < BN_COLUMN_LONG ? "columns in short chunks" : "columns in long chunks";
     if (a.chirps)
         return "convolved rows";
+    if (a.share_log > 0)
+        return "rows that work-groups share";
     return a.split[1] > 1 ? "twice split rows" : whole_or_split[a.split[0] > 1][a.mirrored ? 0 : a.odd ? 2 : 1];
 }
 

@@ -18,7 +18,8 @@ typedef enum bn_spectral_mirrored {
  * so many `intervals`, and a period of `length`, twice as many, about whose ends it is odd (the value is given) or
  * even. With ends that are not alike it is taken together with its image in the mirrored end: an odd line of twice the
  * intervals. Lines are folded, over 2^log intervals: their own; those of the shorter lines into which a line of m 2^log
- * is split, m odd; or those of a convolution (`chirps`).
+ * is split, m odd; or those of a convolution (`chirps`). Where their own are too many for the local memory of a
+ * work-group on a GPU, 2^share_log of them share a pair of lines (kernels/transform.cl).
  *
  * A line is split by the prime factor algorithm (Good 1958, Thomas 1963) into split[0] lines, and each of them into
  * split[1] (1: not); the two have no divisor in common. With h = (m - 1) / 2 the m lines that come of one of I
@@ -39,7 +40,7 @@ typedef enum bn_spectral_mirrored {
  * On a stretched grid `dense` tables of kernels/spectral_dense.cl stand in place of all these, along x and y: with a
  * column for each of the `nodes`, intervals + 1, forward and back a row for each unknown, and eigenvalues. */
 typedef struct bn_spectral_axis {
-    int intervals, count, first, length, log, split[2], terms;
+    int intervals, count, first, length, log, share_log, split[2], terms;
     bool low_free, high_free; /* mirrored ends, whose node is an unknown */
     bn_spectral_mirrored mirrored;
     bool odd, chirps;
@@ -81,11 +82,13 @@ static inline size_t bn_spectral_split_points(const bn_spectral_axis *a)
     return (size_t)(a->intervals + bn_spectral_lines(a));
 }
 
-/* Points of local memory for a pair of lines (kernels/transform.cl): the end of a line of even symmetry stands behind
- * the others. Lines that are split need room for the shorter ones, and as much for what the sums are made of. */
+/* Points of local memory for a pair of lines, or a share of it (kernels/transform.cl): the end of a line of even
+ * symmetry stands behind the others. Lines that are split need room for the shorter ones, and as much for what the sums
+ * are made of. */
 static inline size_t bn_spectral_room(const bn_spectral_axis *a)
 {
-    return bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a) : ((size_t)1 << a->log) + (a->odd ? 0 : 16);
+    return bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a)
+                                    : ((size_t)1 << (a->log - a->share_log)) + (a->odd ? 0 : 16);
 }
 
 static inline size_t bn_spectral_chirps(const bn_spectral_axis *a) { return 4 * (size_t)(a->intervals + 1); }
@@ -125,12 +128,15 @@ bool bn_spectral_folds(const bn_stencil *, size_t real_bytes, bn_spectral_shape 
 /* What the lines along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. Ends count where
  * lines along x are whole or split once. */
 const char *bn_spectral_kind(const bn_stencil *, size_t real_bytes, int dim);
-/* That of columns by cut_columns.h: of more than BN_COLUMN_CHUNKS chunks on GPUs, and of those that several devices
- * share out. */
+/* That of columns by cut_columns.h: of more than bn_column_chunks_most() chunks on GPUs, and of those that several
+ * devices share out. */
 #define BN_SPECTRAL_CUT_COLUMNS "columns in several launches"
 
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */
 enum { BN_SPECTRAL_LOCAL_BYTES = 32768 };
+/* Each share of a line is computed from the whole line: more than four work-groups would load it more than four times.
+ */
+enum { BN_SPECTRAL_SHARE_LOG = 2 };
 /* Eigenvectors of longer lines take minutes to find. */
 enum { BN_SPECTRAL_DENSE_NODES = 1025 };
 

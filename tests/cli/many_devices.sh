@@ -149,6 +149,14 @@ if [ $mpi = yes ]; then
     ok "$case: columns are cut between ranks" cut_columns ranks
 fi
 
+# A grid much wider than high is not cut along x then.
+case=data/cases/flow/selftest-split.toml one='--set grid.nodes=[1281,545] --set grid.size=[12.8,5.44]'
+more=$one
+ok "$case, wider: one device" run_as one "$BINNACLE"
+more="$one --device all"
+try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
+ok "$case, wider: columns are cut" cut_columns parts
+
 # Unequal shares.
 case=data/cases/maxwell/selftest-two-pass.toml more=''
 ok "$case: one device" run_as one "$BINNACLE"

@@ -322,6 +322,15 @@ static bn_status plan_needs(const flow *s, bn_plan *p)
                              : bn_plan_needs(p, "stretched grid");
 }
 
+/* Among how many devices a direct system can be cut, so that each has whole chunks of its columns
+ * (bn_domain_desc.align). */
+static unsigned most_devices(const flow *s, const bn_linear_desc *d)
+{
+    enum { CHUNKS_EACH = 16 };
+    const unsigned chunks = (s->config.ny - 1) / (unsigned)bn_column_chunk((int)s->config.ny - 1);
+    return d->stencil.rectangle || s->config.widths || chunks < 2 * CHUNKS_EACH ? 1 : chunks / CHUNKS_EACH;
+}
+
 static bn_status plan_fields(flow *s, bn_plan *p)
 {
     flow_fields *f = &s->fields;
@@ -364,8 +373,11 @@ static bn_status plan_fields(flow *s, bn_plan *p)
             BN_TRY(bn_plan_field(p, fields[i].out, &fields[i].desc));
     if (gradients)
         BN_TRY(bn_plan_halo(p, BN_CG_RADIUS));
-    if (direct)
-        bn_plan_align(p, bn_column_chunk((int)s->config.ny - 1)); /* the direct solver is in the same boxes then */
+    if (direct) { /* the direct solver is in the same boxes then, if each has whole rows and enough chunks */
+        bn_plan_align(p, bn_column_chunk((int)s->config.ny - 1));
+        if (bn_plan_shared_by(p) <= most_devices(s, &s->systems.desc[FLOW_PSI]))
+            bn_plan_whole_rows(p);
+    }
     if (multigrid) {
         bn_plan_align(p, 256); /* its grids are in the same boxes then, down to those that one device has sooner done */
         bn_plan_ghost_cells(p, BN_MULTIGRID_GHOST_CELLS);
@@ -549,16 +561,6 @@ static bn_status plan_influence(const flow *s, bn_plan *p)
             BN_TRY(bn_plan_table(p, real * points * bn_capacitance_surface(&d->stencil, NULL, 0), 1));
     }
     return BN_OK;
-}
-
-/* Among how many devices a direct system can be cut, so that each has whole chunks of its columns
- * (bn_domain_desc.align).
- */
-static unsigned most_devices(const flow *s, const bn_linear_desc *d)
-{
-    enum { CHUNKS_EACH = 16 };
-    const unsigned chunks = (s->config.ny - 1) / (unsigned)bn_column_chunk((int)s->config.ny - 1);
-    return d->stencil.rectangle || s->config.widths || chunks < 2 * CHUNKS_EACH ? 1 : chunks / CHUNKS_EACH;
 }
 
 /* A step of direct solves exchanges halos before and behind them, and once or twice in each. Multigrid exchanges halos

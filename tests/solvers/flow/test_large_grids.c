@@ -1,7 +1,7 @@
 /* test_large_grids.c: direct solutions where no work-group has a whole column (kernels/cut_columns.cl), on boxes of one
  * device and of several and in columns of many chunks, against the reference, bit for bit: ends given and mirrored,
  * separators that are coupled, or in some columns alone, or in none; and boxes that do not fit, whose system is solved
- * in one. */
+ * in one. And those where work-groups share a row (kernels/transform.cl), two or four, of each kind of ends. */
 #include "support_case.h"
 
 #include "linear_references.h"
@@ -274,7 +274,7 @@ TEST(boxes_that_do_not_fit)
     closed(device);
 }
 
-/* With the kernels of GPUs more than BN_COLUMN_CHUNKS chunks of a column go by the same way in one box. */
+/* With the kernels of GPUs more than bn_column_chunks_most() chunks of a column go by the same way in one box. */
 TEST(many_chunks_of_a_gpu)
 {
     ck_assert_int_eq(setenv("BINNACLE_DEVICE_TYPE", "gpu", 1), 0);
@@ -289,6 +289,56 @@ TEST(boxes_of_gpus)
     ck_assert_int_eq(setenv("BINNACLE_DEVICE_TYPE", "gpu", 1), 0);
     bn_device *device = opened(2);
     compare(&given, 1, TWO, true, (bn_domain_desc){ .boxes = 2, .align = 16, .device = device });
+    closed(device);
+}
+
+/* On a GPU, or on a CPU as one, whose work-groups share a row. Of few work-items: what all of a work-group keep lies on
+ * the stack, and is much without the optimiser. */
+static void check_shared(const matrix *m, bn_precision precision, int share_log, int which, bn_device *device)
+{
+    uint8_t *bits = bits_of(m);
+    const bn_stencil s = stencil_of(m, bits);
+    bn_spectral_plan plan;
+    ck_assert(bn_spectral_plan_create(&s, precision == BN_DOUBLE ? 8 : 4, &plan));
+    ck_assert_msg(plan.axis[0].share_log == share_log, "%u nodes: %d", m->nx, plan.axis[0].share_log);
+    bn_spectral_plan_destroy(&plan);
+    free(bits);
+    compare(m, 1, which, true,
+            (bn_domain_desc){ .precision = precision, .device = device, .work_group = { 32, 1, 1 } });
+}
+
+static void check_all_shared(void)
+{
+    bn_device *device = opened(1);
+    check_shared(&(matrix){ 8193, 5, 0, 1, { false }, NONE }, BN_SINGLE, 1, ONE | TWO, device);
+    check_shared(&(matrix){ 16385, 4, 0, 1, { false }, NONE }, BN_SINGLE, 2, ONE, device);
+    check_shared(&(matrix){ 4097, 5, 0, 1, { true, true }, NONE }, BN_SINGLE, 1, ONE, device);
+    check_shared(&(matrix){ 8193, 4, 0, 1, { true, true, true }, NONE }, BN_SINGLE, 2, TWO, device);
+    check_shared(&(matrix){ 4097, 6, 0, 1, { true, false }, NONE }, BN_SINGLE, 1, TWO, device);
+    check_shared(&(matrix){ 4097, 5, 0, 1, { false, true }, NONE }, BN_SINGLE, 1, ONE, device);
+    check_shared(&(matrix){ 4097, 5, 0, 1, { false }, NONE }, BN_DOUBLE, 1, TWO, device);
+    check_shared(&(matrix){ 8193, 4, 0, 1, { false }, NONE }, BN_DOUBLE, 2, ONE, device);
+    check_shared(&(matrix){ 2049, 7, 0, 1, { true, true }, NONE }, BN_DOUBLE, 1, ONE, device);
+    check_shared(&(matrix){ 4097, 4, 0, 1, { true, true }, NONE }, BN_DOUBLE, 2, ONE, device);
+    check_shared(&(matrix){ 4097, 5, 0, 1, { true, false }, NONE }, BN_DOUBLE, 2, ONE, device);
+    closed(device);
+}
+
+TEST(rows_that_work_groups_share)
+{
+    ck_assert_int_eq(setenv("BINNACLE_DEVICE_TYPE", "gpu", 1), 0);
+    check_all_shared();
+}
+
+TEST(long_rows_of_a_cpu) { check_all_shared(); }
+
+/* In boxes, whose pairs of rows are the same. */
+TEST(shared_rows_in_boxes)
+{
+    ck_assert_int_eq(setenv("BINNACLE_DEVICE_TYPE", "gpu", 1), 0);
+    bn_device *device = opened(2);
+    compare(&(matrix){ 4097, 545, 0, 1, { [2] = true }, ALL }, 1, TWO, true,
+            (bn_domain_desc){ .precision = BN_DOUBLE, .boxes = 2, .align = 16, .whole_rows = true, .device = device });
     closed(device);
 }
 

@@ -304,7 +304,7 @@ TEST(the_direct_solver_knows_what_it_can_not_do)
     free(around);
     free(wide);
     free(far_around);
-    const matrix longer = { 8193, 9, 0, 1, 1, { false }, NOTHING },
+    const matrix longer = { 8194, 9, 0, 1, 1, { false }, NOTHING },
                  free_all = { 9, 9, 0, 1, 1, { true, true, true, true }, NOTHING };
     uint8_t *bits = bits_of(&longer);
     const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits, NULL, NULL };
@@ -339,7 +339,14 @@ TEST(the_direct_solver_knows_what_it_can_not_do)
         { { 1026, 9, 0, 1, 1, { false, true }, NOTHING }, 4, false },
         { { 512, 9, 0, 1, 1, { true }, NOTHING }, 8, true },
         { { 2049, 9, 0, 1, 1, { true }, NOTHING }, 4, true },
-        { { 2049, 9, 0, 1, 1, { true }, NOTHING }, 8, false },
+        { { 16385, 9, 0, 1, 1, { false }, NOTHING }, 4, true },
+        { { 16385, 9, 0, 1, 1, { true, true }, NOTHING }, 4, false },
+        { { 32769, 9, 0, 1, 1, { false }, NOTHING }, 4, false },
+        { { 8193, 9, 0, 1, 1, { true, true }, NOTHING }, 4, true },
+        { { 8193, 9, 0, 1, 1, { false }, NOTHING }, 8, true },
+        { { 8193, 9, 0, 1, 1, { true, true }, NOTHING }, 8, false },
+        { { 8193, 9, 0, 1, 1, { true }, NOTHING }, 8, false },
+        { { 4097, 9, 0, 1, 1, { true }, NOTHING }, 8, true },
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         bits = bits_of(&lines[i].m);
