@@ -29,6 +29,17 @@ kernel void flow_newton_normalise(global real *restrict basis, global const int 
     }
 }
 
+#define ROW_IS_THERE(r) (NY % BLOCK_NY == 0 || block_top() + (r) < NY)
+
+/* Of two vectors at a node. */
+static inline real product(global const real *basis, index_t from, index_t to, index_t at)
+{
+    real sum = basis[at + from] * basis[at + to];
+    if (HEAT)
+        sum = sum + basis[at + from + PLANE] * basis[at + to + PLANE];
+    return sum;
+}
+
 /* Products of the vectors 0 to k - 1 with vector k, shared out to the layers of the launch. At the end some are formed
  * twice. */
 kernel void flow_newton_dots(global const real *restrict basis, int k, global acc *restrict dots)
@@ -36,17 +47,19 @@ kernel void flow_newton_dots(global const real *restrict basis, int k, global ac
     local acc lanes[SUMS_AT_ONCE * LANES];
     const int step = SUMS_AT_ONCE * (int)get_num_groups(2);
     for (int c = SUMS_AT_ONCE * (int)get_group_id(2); c < k; c += step) {
-        for (int q = 0; q < SUMS_AT_ONCE; q++) {
-            const index_t from = VECTOR(min(c + q, k - 1)), to = VECTOR(k);
+        for (int q = 0; q < SUMS_AT_ONCE; q++)
             CLEAR_LANES(lanes + q * LANES);
-            FOR_CELLS(1, i, j, lane) {
-                const index_t at = AT(i, j);
-                real sum = basis[at + from] * basis[at + to];
-                if (HEAT)
-                    sum = sum + basis[at + from + PLANE] * basis[at + to + PLANE];
-                lanes[q * LANES + lane] += sum;
-            }
-        }
+#if SUMS_AT_ONCE > 1
+        const int width = min(BLOCK_NX, NX - block_first());
+        barrier(CLK_LOCAL_MEM_FENCE);
+        EACH_LANE_IN_ROWS(q, lane, SUMS_AT_ONCE, width, acc own = 0;
+                          UNROLLED for (int r = 0; r < BLOCK_NY; r++) if (ROW_IS_THERE(r)) own +=
+                          product(basis, VECTOR(min(c + q, k - 1)), VECTOR(k), AT(block_first() + lane, block_top() + r));
+                          lanes[q * LANES + lane] = own)
+#else
+        FOR_CELLS(1, i, j, lane)
+            lanes[lane] += product(basis, VECTOR(c), VECTOR(k), AT(i, j));
+#endif
         put_partial_sums(dots, c, k, lanes);
     }
 }
@@ -65,14 +78,12 @@ kernel void flow_newton_column(global const acc *restrict dots, int k, global re
 
 /* The values of a vector in this block, in local memory: of row r, and of omega (part 0) or T (part 1). */
 #define OWN(r, part) (((r)*PARTS + (part)) * LANES)
-#define EACH_NODE(r, lane, body)             \
-    for (int r = 0; r < BLOCK_NY; r++)       \
-        if (block_top() + r < NY) {          \
-            EACH_LANE(lane, width, body)     \
-        }
+#define EACH_NODE(r, lane, body) EACH_LANE_IN_ROWS(r, lane, min(BLOCK_NY, NY - block_top()), width, body)
 
-/* own -= factors[c] vector c, for the vectors c below k, in this order; so many at once, whose loads overlap. */
+/* own -= factors[c] vector c, for the vectors c below k, in this order; so many at once, whose loads overlap. On a GPU
+ * also those that are left over, with the last one in the place of what is none. */
 #define VECTORS_AT_ONCE 16
+#define ARE_LOADED_AT_ONCE (LOADS_AT_ONCE >= VECTORS_AT_ONCE)
 static inline void subtract_vectors(local real *own, global const real *basis, global const real *factors, int k,
                                     index_t first, int width)
 {
@@ -87,6 +98,17 @@ static inline void subtract_vectors(local real *own, global const real *basis, g
                       own[OWN(r, part) + lane] = value)
         }
     }
+#if ARE_LOADED_AT_ONCE
+    for (int part = 0; part < (c < k ? PARTS : 0); part++) {
+        const index_t from = first + (index_t)part * PLANE;
+        EACH_NODE(r, lane, real value = own[OWN(r, part) + lane];
+                  for (int q = 0; q < VECTORS_AT_ONCE; q++) {
+                      const int last = min(c + q, k - 1);
+                      const real less = value - factors[last] * basis[from + VECTOR(last) + r * PITCH + lane];
+                      value = c + q < k ? less : value;
+                  } own[OWN(r, part) + lane] = value)
+    }
+#else
     for (; c < k; c++) {
         const real factor = factors[c];
         for (int part = 0; part < PARTS; part++) {
@@ -95,6 +117,7 @@ static inline void subtract_vectors(local real *own, global const real *basis, g
                       own[at] = own[at] - factor * basis[from + r * PITCH + lane])
         }
     }
+#endif
 }
 
 /* Vector k less its projection on the vectors before, and its squared length (classical Gram and Schmidt). */
@@ -113,8 +136,13 @@ kernel void flow_newton_project(global real *restrict basis, global const real *
     for (int part = 0; part < PARTS; part++) {
         EACH_NODE(r, lane, basis[to + part * PLANE + r * PITCH + lane] = own[OWN(r, part) + lane])
     }
-    EACH_NODE(r, lane, real sum = own[OWN(r, 0) + lane] * own[OWN(r, 0) + lane];
-              if (HEAT) sum = sum + own[OWN(r, PARTS - 1) + lane] * own[OWN(r, PARTS - 1) + lane]; lanes[lane] += sum)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int r = 0; r < BLOCK_NY; r++)
+        if (ROW_IS_THERE(r)) {
+            EACH_LANE(lane, width, real sum = own[OWN(r, 0) + lane] * own[OWN(r, 0) + lane];
+                      if (HEAT) sum = sum + own[OWN(r, PARTS - 1) + lane] * own[OWN(r, PARTS - 1) + lane];
+                      lanes[lane] += sum)
+        }
     put_partial_sum(norms, 0, lanes);
 }
 
@@ -132,6 +160,7 @@ kernel void flow_newton_combine(global real *restrict basis, global const int *r
     for (int part = 0; part < PARTS; part++) {
         EACH_NODE(r, lane, basis[to + part * PLANE + r * PITCH + lane] = own[OWN(r, part) + lane])
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
     FOR_CELLS(1, i, j, lane) {
         const int n = node[AT(i, j)];
         if (n & NODE_WALL)
@@ -140,28 +169,69 @@ kernel void flow_newton_combine(global real *restrict basis, global const int *r
 }
 
 /* P^-1 at walls: along each side, the inverse of the wall formula's share in J as a product with a matrix whose entries
- * depend on sum and difference of the places, table[|m - p|] - table[m + p]; on bodies a share. Elsewhere the start. */
+ * depend on sum and difference of the places, table[|m - p|] - table[m + p]; on bodies a share. Elsewhere the start.
+ * Four sums, of every fourth place each, do not wait for one another. On a GPU work-groups at a side have its entries
+ * and values in local memory, where they have room. */
+#define SIDE_IN_LOCAL (KEEPS_REGISTERS && 3 * LONGER * REAL_BYTES <= 32768)
+#define WALL_TERM(sum, p) sum = sum + (entry[m < (p) ? (p)-m : m - (p)] - entry[m + (p)]) * wall[p];
+#define SUM_OF_SIDE(out, count)                                                          \
+    {                                                                                    \
+        real a_ = 0, b_ = 0, c_ = 0, d_ = 0;                                             \
+        int p_ = 1;                                                                      \
+        for (; p_ + 4 < (count); p_ += 4) {                                              \
+            WALL_TERM(a_, p_) WALL_TERM(b_, p_ + 1) WALL_TERM(c_, p_ + 2) WALL_TERM(d_, p_ + 3) \
+        }                                                                                \
+        if (p_ + 1 < (count))                                                            \
+            WALL_TERM(a_, p_)                                                            \
+        if (p_ + 2 < (count))                                                            \
+            WALL_TERM(b_, p_ + 1)                                                        \
+        if (p_ + 3 < (count))                                                            \
+            WALL_TERM(c_, p_ + 2)                                                        \
+        out = (a_ + b_) + (c_ + d_);                                                     \
+    }
+#define NODES_ALONG(side) ((side) < 2 ? GNY : GNX)
+#define TABLE_OF(side) ((side) < 2 ? 0 : 2 * GNY)
+
 kernel void flow_newton_walls(global const real *restrict basis, global const int *restrict node,
                               global const real *restrict walls, global const real *restrict table, int k,
                               real per_nu_x, real per_nu_y, real share, global real *restrict d_omega,
                               global real *restrict d_psi)
 {
-    CELL(i, j);
+    const int i = (int)get_global_id(0) - X0, j = (int)get_global_id(1) - Y0, is_there = i < NX && j < NY;
     const index_t at = AT(i, j);
-    const int n = node[at], side = n / NODE_SIDE & 3;
-    real value = 0;
-    if (n & NODE_WALL) {
-        const int m = ALONG_SIDE(side, i, j), count = side < 2 ? GNY : GNX;
-        global const real *entry = table + (side < 2 ? 0 : 2 * GNY), *wall = walls + side * LONGER;
-        real sum = 0;
-        UNROLLED_BY_8
-        for (int p = 1; p < count - 1; p++)
-            sum = sum + (entry[m < p ? p - m : m - p] - entry[m + p]) * wall[p];
-        value = -((side < 2 ? per_nu_x : per_nu_y) * sum);
-    } else if (n & NODE_BODY) {
-        value = -(share * basis[at + VECTOR(k)]);
+    const int n = is_there ? node[at] : 0, own_side = n / NODE_SIDE & 3;
+    real sum = 0;
+#if SIDE_IN_LOCAL
+    local real entry[2 * LONGER], wall[LONGER];
+    const int nx = (int)get_local_size(0), ny = (int)get_local_size(1);
+    const int x = (int)(get_global_id(0) - get_local_id(0)), y = (int)(get_global_id(1) - get_local_id(1));
+    for (int side = 0; side < 4; side++) {
+        if (!(side == 0 ? x == 0 : side == 1 ? x + nx >= GNX : side == 2 ? y == 0 : y + ny >= GNY))
+            continue;
+        for (int m = (int)(get_local_id(0) + get_local_size(0) * get_local_id(1)); m < 2 * NODES_ALONG(side); m += nx * ny) {
+            entry[m] = table[TABLE_OF(side) + m];
+            if (m < NODES_ALONG(side))
+                wall[m] = walls[side * LONGER + m];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if ((n & NODE_WALL) && side == own_side) {
+            const int m = ALONG_SIDE(side, i, j);
+            SUM_OF_SIDE(sum, NODES_ALONG(side))
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    d_omega[at] = value;
+#else
+    if (n & NODE_WALL) {
+        const int m = ALONG_SIDE(own_side, i, j);
+        global const real *entry = table + TABLE_OF(own_side), *wall = walls + own_side * LONGER;
+        SUM_OF_SIDE(sum, NODES_ALONG(own_side))
+    }
+#endif
+    if (!is_there)
+        return;
+    d_omega[at] = n & NODE_WALL   ? -((own_side < 2 ? per_nu_x : per_nu_y) * sum)
+                  : n & NODE_BODY ? -(share * basis[at + VECTOR(k)])
+                                  : 0;
     d_psi[at] = 0;
 }
 

@@ -106,6 +106,12 @@ typedef long place_t, lane_t;
         FOR_LANES(lane, count) { body; }                                                                               \
     }
 
+/* The same in each of some rows. On a GPU neighbours take the rows of short blocks side by side, so that of a work-item
+ * that has a lane in one row another one has it in the next. */
+#define EACH_LANE_IN_ROWS(row, lane, rows, count, body)                                                                \
+    for (int row = 0; row < (rows); row++)                                                                             \
+        EACH_LANE(lane, count, body)
+
 /* FOR_CELLS (reduce.h) of a block where most cells have the same code. The loop over `other_` has two turns, the
  * stretch of cells from here on whose code is `usual` and the cell behind it, and is unrolled: in the first copy of the
  * body CODE_HERE is a constant, branches on it are gone, and the compiler can make vectors. */
@@ -174,6 +180,11 @@ typedef index_t place_t;
 typedef int lane_t;
 #define LANE_MARGIN 1
 #define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }
+#define EACH_LANE_IN_ROWS(row, lane, rows, count, body)                                                                \
+    FOR_LANES(each_, (rows) * (count)) {                                                                               \
+        const int row = each_ / (count), lane = each_ - row * (count);                                                 \
+        body;                                                                                                          \
+    }
 #define HAS_ROWS 1
 #define EACH_LANE_OF_ROW(lane, begin, end, body)                                                                       \
     for (int lane = (begin) + (int)get_local_id(0); lane < (end); lane += (int)get_local_size(0)) {                    \

@@ -36,7 +36,7 @@ typedef struct bn_bench_case {
     bn_bench_level level;                   /* the shortest table that has it */
     double reals, bytes, operations;
     const char *sets[4];    /* settings besides, KEY=VALUE; ends with NULL */
-    unsigned tall;          /* flow: so many times as many intervals along y as along x; 0: as many */
+    double tall;            /* flow: so many times as many intervals along y as along x; 0: as many */
     unsigned beams;         /* bpm: in a plane, at once; 0: one */
     bn_bench_linear linear; /* `text` is not used */
     const char *counts;     /* a result by which updates are multiplied: scatterings of a photon; NULL: none */

@@ -32,7 +32,7 @@ static const bn_kernel_desc dense_columns_kernel = { "spectral_dense_columns",
                                                      { .reads = 1, .writes = 1, .flops = 256 } };
 /* Registers of a work-item: what passes of two levels need, so that an H200 has four work-groups on a compute unit;
  * nearly what passes of three levels need, so that it has three in place of two. */
-enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80, REGISTERS_IN_DOUBLE = 96 };
+enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80 };
 /* Lines from 2^PAIRS_LOG intervals on, of which there are so many, are taken in two pairs. */
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 /* Work-items that take columns side by side, and columns of theirs. */
@@ -91,9 +91,7 @@ static size_t items(const bn_spectral_axis *a, size_t count, size_t real_bytes)
 
 static int registers(const bn_spectral_axis *x, size_t real_bytes)
 {
-    return real_bytes == 8              ? x->share_log > 0 ? REGISTERS : REGISTERS_IN_DOUBLE
-           : levels(x, real_bytes) == 3 ? REGISTERS_OF_THREE_LEVELS
-                                        : REGISTERS;
+    return levels(x, real_bytes) == 3 ? REGISTERS_OF_THREE_LEVELS : REGISTERS;
 }
 
 /* Whether the device takes vectors, and has local memory for points and values of a vector of lines

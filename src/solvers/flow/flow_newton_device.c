@@ -3,7 +3,7 @@
 #include "flow.h"
 
 /* Work-groups for each block of products of vectors: small grids have few blocks. */
-enum { DOT_LAYERS = 8 };
+enum { DOT_LAYERS = 16 };
 /* Kernels of flow_krylov.cl that there are without elimination. */
 enum { OF_GMRES = 8 };
 /* Pivots that are eliminated at once (flow_krylov.cl); so many times between two waits for the device, whose queue has
