@@ -31,8 +31,9 @@ static const bn_kernel_desc dense_columns_kernel = { "spectral_dense_columns",
                                                      BN_PER_BLOCK,
                                                      { .reads = 1, .writes = 1, .flops = 256 } };
 /* Registers of a work-item: what passes of two levels need, so that an H200 has four work-groups on a compute unit;
- * nearly what passes of three levels need, so that it has three in place of two. */
-enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80 };
+ * nearly what passes of three levels need, so that it has three in place of two; and of two pairs in double precision,
+ * whose local memory leaves room for three. */
+enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80, REGISTERS_OF_TWO_PAIRS_IN_DOUBLE = 96 };
 /* Lines from 2^PAIRS_LOG intervals on, of which there are so many, are taken in two pairs. */
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 /* Work-items that take columns side by side, and columns of theirs. */
@@ -89,9 +90,11 @@ static size_t items(const bn_spectral_axis *a, size_t count, size_t real_bytes)
     return wish >= 288 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
 }
 
-static int registers(const bn_spectral_axis *x, size_t real_bytes)
+static int registers(const bn_spectral_axis *x, size_t count, size_t real_bytes)
 {
-    return levels(x, real_bytes) == 3 ? REGISTERS_OF_THREE_LEVELS : REGISTERS;
+    return real_bytes == 8 && count > 1 ? REGISTERS_OF_TWO_PAIRS_IN_DOUBLE
+           : levels(x, real_bytes) == 3 ? REGISTERS_OF_THREE_LEVELS
+                                        : REGISTERS;
 }
 
 /* Whether the device takes vectors, and has local memory for points and values of a vector of lines
@@ -273,7 +276,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     piece px[PIECES];
     pairs_of(x, lines, px);
     const bn_define defines[DEFINES_MOST] = {
-        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, real_bytes) },
+        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, n, real_bytes) },
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = s->plus != NULL },
         { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = lines ? x->log : group_log(x) },
