@@ -52,9 +52,9 @@ kernel void flow_newton_dots(global const real *restrict basis, int k, global ac
 #if SUMS_AT_ONCE > 1
         const int width = min(BLOCK_NX, NX - block_first());
         barrier(CLK_LOCAL_MEM_FENCE);
-        EACH_LANE_IN_ROWS(q, lane, SUMS_AT_ONCE, width, acc own = 0;
+        EACH_LANE_IN_ROWS(q, lane, SUMS_AT_ONCE, width, const index_t from = VECTOR(min(c + q, k - 1)); acc own = 0;
                           UNROLLED for (int r = 0; r < BLOCK_NY; r++) if (ROW_IS_THERE(r)) own +=
-                          product(basis, VECTOR(min(c + q, k - 1)), VECTOR(k), AT(block_first() + lane, block_top() + r));
+                          product(basis, from, VECTOR(k), AT(block_first() + lane, block_top() + r));
                           lanes[q * LANES + lane] = own)
 #else
         FOR_CELLS(1, i, j, lane)
@@ -174,20 +174,23 @@ kernel void flow_newton_combine(global real *restrict basis, global const int *r
  * and values in local memory, where they have room. */
 #define SIDE_IN_LOCAL (KEEPS_REGISTERS && 3 * LONGER * REAL_BYTES <= 32768)
 #define WALL_TERM(sum, p) sum = sum + (entry[m < (p) ? (p)-m : m - (p)] - entry[m + (p)]) * wall[p];
-#define SUM_OF_SIDE(out, count)                                                          \
-    {                                                                                    \
-        real a_ = 0, b_ = 0, c_ = 0, d_ = 0;                                             \
-        int p_ = 1;                                                                      \
-        for (; p_ + 4 < (count); p_ += 4) {                                              \
-            WALL_TERM(a_, p_) WALL_TERM(b_, p_ + 1) WALL_TERM(c_, p_ + 2) WALL_TERM(d_, p_ + 3) \
-        }                                                                                \
-        if (p_ + 1 < (count))                                                            \
-            WALL_TERM(a_, p_)                                                            \
-        if (p_ + 2 < (count))                                                            \
-            WALL_TERM(b_, p_ + 1)                                                        \
-        if (p_ + 3 < (count))                                                            \
-            WALL_TERM(c_, p_ + 2)                                                        \
-        out = (a_ + b_) + (c_ + d_);                                                     \
+#define SUM_OF_SIDE(out, count)                 \
+    {                                           \
+        real a_ = 0, b_ = 0, c_ = 0, d_ = 0;    \
+        int p_ = 1;                             \
+        for (; p_ + 4 < (count); p_ += 4) {     \
+            WALL_TERM(a_, p_)                   \
+            WALL_TERM(b_, p_ + 1)               \
+            WALL_TERM(c_, p_ + 2)               \
+            WALL_TERM(d_, p_ + 3)               \
+        }                                       \
+        if (p_ + 1 < (count))                   \
+            WALL_TERM(a_, p_)                   \
+        if (p_ + 2 < (count))                   \
+            WALL_TERM(b_, p_ + 1)               \
+        if (p_ + 3 < (count))                   \
+            WALL_TERM(c_, p_ + 2)               \
+        out = (a_ + b_) + (c_ + d_);            \
     }
 #define NODES_ALONG(side) ((side) < 2 ? GNY : GNX)
 #define TABLE_OF(side) ((side) < 2 ? 0 : 2 * GNY)
@@ -208,7 +211,7 @@ kernel void flow_newton_walls(global const real *restrict basis, global const in
     for (int side = 0; side < 4; side++) {
         if (!(side == 0 ? x == 0 : side == 1 ? x + nx >= GNX : side == 2 ? y == 0 : y + ny >= GNY))
             continue;
-        for (int m = (int)(get_local_id(0) + get_local_size(0) * get_local_id(1)); m < 2 * NODES_ALONG(side); m += nx * ny) {
+        for (int m = (int)get_local_id(0) + nx * (int)get_local_id(1); m < 2 * NODES_ALONG(side); m += nx * ny) {
             entry[m] = table[TABLE_OF(side) + m];
             if (m < NODES_ALONG(side))
                 wall[m] = walls[side * LONGER + m];

@@ -21,9 +21,9 @@
  * real and, but for the weights of the ends, which the tables have, symmetric: so its conjugate transpose, step by step
  * from the last to the first, is the same transform, out of bit-reversed order.
  *
- * A line too long for local memory is shared by 2^SHARE_LOG work-groups, with 2^LOG points of local memory each. So many
- * levels divide it into blocks that nothing connects any more: the first one is a line, to be folded again, the others
- * are transforms. Each work-group loads the whole line, folds it so often and keeps its own block. */
+ * A line too long for local memory is shared by 2^SHARE_LOG work-groups, with 2^LOG points of local memory each. So
+ * many levels divide it into blocks that nothing connects any more: the first one is a line, to be folded again, the
+ * others are transforms. Each work-group loads the whole line, folds it so often and keeps its own block. */
 
 /* What the rows of this build are. Clang drops what stands behind a constant that is false before anything else, and
  * else optimises for as long what no row needs as what all need. */
@@ -299,8 +299,8 @@ ALWAYS_INLINED void share_points(global const real *values, lines l, int share, 
 {
     const int parts = SHARES, part = 1 << LOG_X, k = j;
     real2 a[8], b[8];
-#define LOAD_ENDS(r)                                                                     \
-    a[r] = point(values, l, 0, (r)*part + k, odd, (r) == 0, 0, 0);                       \
+#define LOAD_ENDS(r)                                                                \
+    a[r] = point(values, l, 0, (r)*part + k, odd, (r) == 0, 0, 0);                  \
     b[r] = point(values, l, 0, ((r) + 1) * part - k, odd, (r) == parts - 1, 0, 0);
     EACH_PART(SHARE_LOG, LOAD_ENDS)
     fold_levels(a, b, k, LOG_X + SHARE_LOG, SHARE_LOG, twiddle, odd);
@@ -320,8 +320,8 @@ ALWAYS_INLINED void fold_share(global const real *values, lines l, int share, in
     FOR_ITEMS(k, part / 2 + 1)
     {
         real2 a[8], b[8];
-#define SHARE_POINTS(n, r)                                                                          \
-    share_points(values, l, share, (r)*part + k, odd, twiddle, &a[r], &b[(n)-1 - (r)]);             \
+#define SHARE_POINTS(n, r)                                                                       \
+    share_points(values, l, share, (r)*part + k, odd, twiddle, &a[r], &b[(n)-1 - (r)]);          \
     share_points(values, l, share, ((r) + 1) * part - k, odd, twiddle, &b[r], &a[(n)-1 - (r)]);
         SHARE_POINTS(1 << levels, 0)
         if (levels >= 2) {
@@ -680,9 +680,9 @@ ALWAYS_INLINED void fold_split(global const real *values, lines l, axis a, table
 /* share: which one of the line's, of several work-groups. */
 ALWAYS_INLINED void transform(global const real *values, lines l, axis a, tables t, int share, local real2 *z)
 {
-    if (SHARES > 1 && FIRST_PASS == 1)
+    if ((SHARES > 1) & (FIRST_PASS == 1))
         fold_share(values, l, share, 1, a.odd, t.twiddle, z);
-    else if (SHARES > 1 && FIRST_PASS == 2)
+    else if ((SHARES > 1) & (FIRST_PASS == 2))
         fold_share(values, l, share, 2, a.odd, t.twiddle, z);
     else if (SHARES > 1)
         fold_share(values, l, share, 3, a.odd, t.twiddle, z);
@@ -738,7 +738,8 @@ ALWAYS_INLINED real2 result(local const real2 *z, int place, int q, axis a, tabl
  * first share's. */
 static inline int place_in_share(int place, int share)
 {
-    const int at = (int)abs(place) - 1, end = at == SHARES << LOG_X, within = end ? 1 << LOG_X : at & ((1 << LOG_X) - 1);
+    const int at = (int)abs(place) - 1, end = at == SHARES << LOG_X;
+    const int within = end ? 1 << LOG_X : at & ((1 << LOG_X) - 1);
     const int own = (end ? 0 : at >> LOG_X) == share ? within + 1 : 0;
     return place < 0 ? -own : own;
 }
@@ -762,7 +763,7 @@ ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, in
         for (int n = 0; n < AHEAD; n++) {
             const int task = begin + n * (int)get_local_size(0), q = task % l.count, pair = task / l.count;
             const index_t at = l.first + 2 * pair * l.apart + q;
-            if (task < all && 2 * pair < l.end && (SHARES == 1 || place[n] != 0)) {
+            if (task < all && 2 * pair < l.end && ((SHARES == 1) | (place[n] != 0))) {
                 real2 v = result(z + pair * ROOM, place[n], q, along, t);
                 if (adds)
                     v = v + (real2)(plus[at], second_is_there(l, pair) ? plus[at + l.apart] : 0);

@@ -61,9 +61,9 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
         if (i == 0 && (k->desc->range == BN_PER_ROW || k->desc->range == BN_PER_ROWS))
             items = k->group[0];
         if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR) {
-            const size_t lines = 2 * (k->pairs ? k->pairs : 1);
-            const size_t groups = (part->n[k->desc->range == BN_PER_ROW_PAIR] + lines - 1) / lines;
-            items = i == 0 ? groups * (k->shares ? k->shares : 1) * k->group[0] : i == 2 && k->layers > 1 ? k->layers : 1;
+            const size_t lines = 2 * (k->pairs ? k->pairs : 1), along = part->n[k->desc->range == BN_PER_ROW_PAIR];
+            const size_t groups = (along + lines - 1) / lines * (k->shares ? k->shares : 1);
+            items = i == 0 ? groups * k->group[0] : i == 2 && k->layers > 1 ? k->layers : 1;
         }
         if (k->desc->range == BN_SIDE_BY_SIDE)
             items = i != 0 ? 1 : k->side_by_side * k->group[0];

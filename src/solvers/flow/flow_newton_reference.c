@@ -158,8 +158,8 @@ static void precondition_walls(const flow *s, const real *x, real *d_omega)
             const double *t = w->table + (vertical ? 0 : 2 * s->config.ny);
             real sum[4] = { 0 };
             for (size_t p = 1; p + 1 < count; p++)
-                sum[(p - 1) % 4] = sum[(p - 1) % 4] + ((real)t[m < p ? p - m : m - p] - (real)t[m + p]) *
-                                                          wall_value(s, x, node, side, p);
+                sum[(p - 1) % 4] = sum[(p - 1) % 4] +
+                                   ((real)t[m < p ? p - m : m - p] - (real)t[m + p]) * wall_value(s, x, node, side, p);
             d_omega[at] = -((vertical ? per_nu_x : per_nu_y) * ((sum[0] + sum[1]) + (sum[2] + sum[3])));
         } else if (node[at] & FLOW_NODE_BODY) {
             d_omega[at] = -(share * x[at]);
