@@ -754,11 +754,9 @@ ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, in
 #pragma unroll
         for (int n = 0; n < AHEAD; n++)
             place[n] = t.pick[min(begin + n * (int)get_local_size(0), all - 1) % l.count];
-#if SHARE_LOG > 0
 #pragma unroll
         for (int n = 0; n < AHEAD; n++)
-            place[n] = place_in_share(place[n], share);
-#endif
+            place[n] = SHARES > 1 ? place_in_share(place[n], share) : place[n];
 #pragma unroll
         for (int n = 0; n < AHEAD; n++) {
             const int task = begin + n * (int)get_local_size(0), q = task % l.count, pair = task / l.count;
