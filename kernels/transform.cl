@@ -734,8 +734,8 @@ ALWAYS_INLINED real2 result(local const real2 *z, int place, int q, axis a, tabl
     return CHIRP_X && a.odd ? (real2)(-v.y, v.x) : v;
 }
 
-/* Place in a share of the line of what stands at `place` in the line, -1: in none or another. The line's end is the
- * first share's. */
+/* What stands at `place` of the line by its place in this share, in the form of `pick`; 0: it is another's. The line's
+ * end is the first one's. */
 static inline int place_in_share(int place, int share)
 {
     const int at = (int)abs(place) - 1, end = at == SHARES << LOG_X;

@@ -22,8 +22,8 @@ static const struct {
     { "maxwell", 4, false, 3.71 },  { "xray", 2, true, 1.92 },       { "xray", 2, false, 1.90 },
     { "xray", 4, true, 3.85 },      { "xray", 4, false, 3.57 },      { "flood", 2, true, 1.86 },
     { "flood", 2, false, 1.78 },    { "flood", 4, true, 3.51 },      { "flood", 4, false, 2.85 },
-    { "direct", 2, true, 2.00 },    { "direct", 2, false, 2.00 },    { "direct", 4, true, 4.00 },
-    { "direct", 4, false, 2.94 },   { "multigrid", 2, true, 1.65 },  { "multigrid", 2, false, 1.41 },
+    { "direct", 2, true, 2.00 },    { "direct", 2, false, 1.95 },    { "direct", 4, true, 3.95 },
+    { "direct", 4, false, 2.82 },   { "multigrid", 2, true, 1.65 },  { "multigrid", 2, false, 1.41 },
     { "multigrid", 4, true, 2.99 }, { "multigrid", 4, false, 1.64 }, { "bpm", 2, false, 2.00 },
     { "bpm", 4, false, 2.09 },
 };
