@@ -375,7 +375,7 @@ static bn_status plan_fields(flow *s, bn_plan *p)
         BN_TRY(bn_plan_halo(p, BN_CG_RADIUS));
     if (direct) { /* the direct solver is in the same boxes then, if each has whole rows and enough chunks */
         bn_plan_align(p, bn_column_chunk((int)s->config.ny - 1));
-        if (bn_plan_shared_by(p) <= most_devices(s, &s->systems.desc[FLOW_PSI]))
+        if (bn_plan_shared_by(p) > 1 && bn_plan_shared_by(p) <= most_devices(s, &s->systems.desc[FLOW_PSI]))
             bn_plan_whole_rows(p);
     }
     if (multigrid) {
