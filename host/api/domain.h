@@ -36,7 +36,8 @@ typedef struct bn_domain_desc {
      * (bn_device_global_count), several boxes are distributed over them, at least one on each; one box is whole on
      * every rank's first device. */
     bn_device *device;
-    size_t work_group[3]; /* {0}: default shape */
+    struct bn_domain *serves; /* NULL, or another domain, whose profile has the kernels of this one, too */
+    size_t work_group[3];     /* {0}: default shape */
     /* Shapes of single kernels, which go before work_group; lent while the domain lives. */
     const bn_kernel_group *groups;
     size_t group_count;
@@ -58,7 +59,7 @@ size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
 /* A grid of every step-th point of another domain's, from the first on, in the same boxes on the same devices: box b
  * has what box b has there. Every cut of the finer domain must be a multiple of the step (bn_domain_divides), else
  * BN_USAGE. Sums can't be formed on it: cuts split their blocks. It lives on by itself. */
-BN_CHECKED bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out);
+BN_CHECKED bn_status bn_domain_coarsen(bn_domain *fine, const int step[3], int halo, bn_domain **out);
 bool bn_domain_divides(const bn_domain *, const int step[3]);
 /* The largest stencil radius of a launch: the halo, unless there are thinner boxes. */
 int bn_domain_max_radius(const bn_domain *);

@@ -124,7 +124,8 @@ typedef struct bn_profile_row {
     double seconds;      /* by device events; NaN unless the device was opened for profiling */
     double bytes, flops; /* declared */
 } bn_profile_row;
-size_t bn_domain_profile(const bn_domain *, bn_profile_row *rows, size_t room);
+/* with_servants: also those of domains that serve it (bn_domain_desc.serves), added up by name. */
+size_t bn_domain_profile(const bn_domain *, bool with_servants, bn_profile_row *rows, size_t room);
 
 /* What a tuner has to know of a kernel. */
 typedef struct bn_kernel_info {

@@ -9,7 +9,7 @@
  * row a piece. Where the row goes on it has more of it, up to a multiple of `chunk` points and `chunks` such chunks
  * beyond, which other boxes have for their own: boxes overlap, and what needs no more of a row than that needs no other
  * device. Kernels of a box see rows as long as the box is wide. It lives on by itself. */
-BN_CHECKED bn_status bn_domain_transposed(const bn_domain *, uint32_t chunk, uint32_t chunks, bn_domain **out);
+BN_CHECKED bn_status bn_domain_transposed(bn_domain *, uint32_t chunk, uint32_t chunks, bn_domain **out);
 
 /* A field of one component of the transposed grid, or, for kernels there, of the other one; BN_SIZES of its domain must
  * be an argument, too. The kernel writes cell (i, j) to the element AT_TRANSPOSED of kernels/lib/index.h if the box has

@@ -372,6 +372,27 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
     return BN_OK;
 }
 
+/* Domains that serve one that serves another do so, too: a profile has one list. */
+static void begin_service(bn_domain *d, bn_domain *served)
+{
+    d->served = served && served->served ? served->served : served;
+    if (d->served) {
+        d->next = d->served->servants;
+        d->served->servants = d;
+    }
+}
+
+static void end_service(bn_domain *d)
+{
+    bn_domain **at = d->served ? &d->served->servants : NULL;
+    while (at && *at && *at != d)
+        at = &(*at)->next;
+    if (at && *at)
+        *at = d->next;
+    for (bn_domain *s = d->servants; s; s = s->next)
+        s->served = NULL;
+}
+
 static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_cutting *cutting, bn_domain **out)
 {
     *out = NULL;
@@ -411,6 +432,7 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_cu
     BN_GO(cut_boxes(d, cutting));
     for (size_t b = 0; d->distributed && b < d->box_count; b++)
         find_remote(d, &d->boxes[b]);
+    begin_service(d, desc->serves);
     *out = d;
     d = NULL;
 out:
@@ -439,12 +461,13 @@ bool bn_domain_divides(const bn_domain *d, const int step[3])
 
 int bn_domain_max_radius(const bn_domain *d) { return d->max_radius; }
 
-bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out)
+bn_status bn_domain_coarsen(bn_domain *fine, const int step[3], int halo, bn_domain **out)
 {
     *out = NULL;
     bn_domain_desc desc = fine->desc;
     desc.halo = halo;
     desc.align = 0;
+    desc.serves = fine;
     desc.groups = NULL; /* they are of kernels on the finer grid, which may live shorter */
     desc.group_count = 0;
     if (!bn_domain_divides(fine, step))
@@ -457,7 +480,7 @@ bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, 
     return create(fine->ctx, &desc, &(const bn_cutting){ .fine = fine, .step = step }, out);
 }
 
-bn_status bn_domain_transposed(const bn_domain *d, uint32_t chunk, uint32_t chunks, bn_domain **out)
+bn_status bn_domain_transposed(bn_domain *d, uint32_t chunk, uint32_t chunks, bn_domain **out)
 {
     *out = NULL;
     bn_domain_desc desc = d->desc;
@@ -474,6 +497,7 @@ bn_status bn_domain_transposed(const bn_domain *d, uint32_t chunk, uint32_t chun
     desc.groups = NULL; /* lent to the other domain */
     desc.group_count = 0;
     desc.boxes = (int)d->box_count;
+    desc.serves = d;
     return create(d->ctx, &desc, &(const bn_cutting){ .rows = d, .chunk = chunk, .chunks = chunks }, out);
 }
 
@@ -490,6 +514,7 @@ void bn_domain_destroy(bn_domain **domain)
         return;
     bn_domain *d = *domain;
     finish_quietly(d);
+    end_service(d);
     bn_detach_all(&d->attached);
     if (d->buffers)
         bn_log(d->ctx, BN_LOG_WARNING, "buffer %s outlives its domain", d->buffers->name);

@@ -63,6 +63,9 @@ struct bn_domain {
     int index_bits;
     bn_buffer *buffers;   /* all of them, for the canaries */
     bn_program *programs; /* all of them, for the profile */
+    bn_domain *served;    /* the domain that it serves; NULL: it serves none, or that one is gone */
+    bn_domain *servants;  /* all that serve this one */
+    bn_domain *next;      /* of those that serve the same */
     bn_build_stats build;
     unsigned unflushed;      /* launches since the last clFlush */
     bn_attachment *attached; /* by other files: destroyed with the domain */

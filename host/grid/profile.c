@@ -33,19 +33,30 @@ static void add_row(bn_profile_row *rows, size_t room, size_t *count, const bn_p
     ++*count;
 }
 
-size_t bn_domain_profile(const bn_domain *d, bn_profile_row *rows, size_t room)
+static bn_profile_row row_of(bn_kernel *k)
+{
+    const bool timed = k->program->domain->device->profile && bn_collect_events(k) == BN_OK;
+    return (bn_profile_row){ k->desc->name, k->calls, timed ? k->seconds : (double)NAN, k->bytes, k->flops };
+}
+
+size_t bn_domain_profile(const bn_domain *d, bool with_servants, bn_profile_row *rows, size_t room)
 {
     size_t count = 0;
     for (bn_program *p = d->programs; p; p = p->next)
         for (bn_kernel *k = p->kernels; k; k = k->next) {
             if (k->calls == 0)
                 continue;
-            bool timed = d->device->profile && bn_collect_events(k) == BN_OK;
             if (count < room)
-                rows[count] = (bn_profile_row){ k->desc->name, k->calls, timed ? k->seconds : (double)NAN, k->bytes,
-                                                k->flops };
+                rows[count] = row_of(k);
             count++;
         }
+    for (const bn_domain *s = with_servants ? d->servants : NULL; s; s = s->next)
+        for (bn_program *p = s->programs; p; p = p->next)
+            for (bn_kernel *k = p->kernels; k; k = k->next) {
+                const bn_profile_row row = row_of(k);
+                if (row.calls > 0)
+                    add_row(rows, room, &count, &row);
+            }
     const bn_past *past = bn_attached(d->attached, destroy_past);
     for (size_t i = 0; past && i < past->count; i++)
         add_row(rows, room, &count, &past->rows[i]);
@@ -74,11 +85,11 @@ size_t bn_domain_kernels(const bn_domain *d, bn_kernel_info *rows, size_t room)
 
 bn_status bn_profile_continue(const bn_domain *old, bn_domain *d)
 {
-    const size_t room = bn_domain_profile(old, NULL, 0) + 1;
+    const size_t room = bn_domain_profile(old, true, NULL, 0) + 1;
     bn_past *past = calloc(1, sizeof *past + room * sizeof *past->rows);
     if (!past)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the profile of %zu kernels", room);
-    past->count = bn_domain_profile(old, past->rows, room);
+    past->count = bn_domain_profile(old, true, past->rows, room);
     past->count = past->count < room ? past->count : room;
     d->build.built += old->build.built;
     d->build.cached += old->build.cached;

@@ -99,7 +99,7 @@ static bn_status by_clock(const bn_bench_device *d, bn_bench_work *w, bn_bench_r
 static void add_rows(const bn_bench_work *w, bn_bench_result *out, double sign)
 {
     bn_profile_row rows[BN_BENCH_KERNELS];
-    size_t count = bn_domain_profile(bn_bench_work_domain(w), rows, BN_BENCH_KERNELS);
+    size_t count = bn_domain_profile(bn_bench_work_domain(w), true, rows, BN_BENCH_KERNELS);
     for (size_t i = 0; i < count && i < BN_BENCH_KERNELS; i++) {
         size_t k = 0;
         while (k < out->kernel_count && strcmp(out->kernels[k].name, rows[i].kernel) != 0)

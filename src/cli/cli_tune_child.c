@@ -67,7 +67,7 @@ static void take_kernels(bn_sim *sim, const bn_profile_row *before, size_t befor
 {
     bn_profile_row rows[BN_PROFILE_ROWS];
     bn_kernel_info infos[BN_TUNE_KERNELS];
-    const size_t count = bn_profile_rows(sim, rows);
+    const size_t count = bn_profile_rows(sim, false, rows);
     const size_t found = bn_domain_kernels(bn_sim_domain(sim), infos, BN_TUNE_KERNELS);
     for (size_t i = 0; i < found && i < BN_TUNE_KERNELS; i++) {
         const bn_kernel_info *k = &infos[i];
@@ -100,7 +100,7 @@ static bn_status time_steps(const bn_cli *cli, bn_case *c, const bn_sim_desc *de
     for (int s = 0; s < WARM_STEPS && !bn_sim_done(sim); s++)
         BN_GO(bn_sim_step(sim));
     BN_GO(hash_fields(sim, a->hash_warm));
-    const size_t count = bn_profile_rows(sim, before);
+    const size_t count = bn_profile_rows(sim, false, before);
     const double start = bn_seconds_now();
     while (a->steps < (j->steps ? j->steps : STEPS_MOST) && !bn_sim_done(sim)) {
         if (!j->steps && a->steps >= STEPS_LEAST && bn_seconds_now() - start > seconds_of_default)

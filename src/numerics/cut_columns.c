@@ -108,7 +108,8 @@ static bn_status create_system(bn_cut_columns *c, const bn_spectral_plan *plan, 
         .grid = { .dims = 2, .n = { (uint32_t)p->coupled, bn_domain_grid(rows)->n[1], 1 }, .h = { 1, 1, 1 } },
         .precision = bn_domain_precision(rows),
         .copies = bn_domain_boxes(rows) > 1,
-        .device = bn_domain_device(rows)
+        .device = bn_domain_device(rows),
+        .serves = rows,
     };
     BN_TRY(bn_device_array_reals(rows, "systems along y", p->tables, bn_column_numbers(p), &s->columns));
     BN_TRY(bn_field_create(rows, &(bn_field_desc){ .name = "ends of chunks", .components = 2 }, &s->ends));

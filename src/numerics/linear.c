@@ -32,7 +32,11 @@ static bn_status create_copy(bn_linear *l, bn_linear_work *work)
                                                "whole p", "whole q", "whole z" };
     bn_domain *d = l->domain;
     const bn_domain_desc own = {
-        .grid = *bn_domain_grid(d), .precision = bn_domain_precision(d), .halo = 1, .device = bn_domain_device(d)
+        .grid = *bn_domain_grid(d),
+        .precision = bn_domain_precision(d),
+        .halo = 1,
+        .device = bn_domain_device(d),
+        .serves = d,
     };
     BN_TRY(bn_domain_create(bn_domain_context(d), &own, &l->agglomerated));
     for (int i = 0; i < COPIES; i++)

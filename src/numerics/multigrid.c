@@ -64,7 +64,8 @@ static bn_status create_domain(bn_multigrid *m, int number)
         .precision = bn_domain_precision(finest),
         .halo = 1,
         .copies = bn_domain_boxes(finest) > 1,
-        .device = bn_domain_device(finest)
+        .device = bn_domain_device(finest),
+        .serves = finest,
     };
     return bn_domain_create(bn_domain_context(finest), &desc, &l->domain);
 }

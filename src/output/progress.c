@@ -9,11 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-size_t bn_profile_rows(bn_sim *sim, bn_profile_row *rows)
+size_t bn_profile_rows(bn_sim *sim, bool all, bn_profile_row *rows)
 {
     if (!bn_domain_device(bn_sim_domain(sim)))
         return 0;
-    size_t count = bn_domain_profile(bn_sim_domain(sim), rows, BN_PROFILE_ROWS);
+    size_t count = bn_domain_profile(bn_sim_domain(sim), all, rows, BN_PROFILE_ROWS);
     return count < BN_PROFILE_ROWS ? count : BN_PROFILE_ROWS;
 }
 
@@ -21,7 +21,7 @@ double bn_progress_bytes(const bn_progress *p, bn_sim *sim)
 {
     bn_profile_row rows[BN_PROFILE_ROWS];
     double bytes = 0;
-    size_t count = bn_profile_rows(sim, rows);
+    size_t count = bn_profile_rows(sim, true, rows);
     for (size_t i = 0; i < count; i++)
         bytes += rows[i].bytes;
     return bytes - p->bytes_before;

@@ -46,8 +46,9 @@ double bn_progress_left(bn_progress *, bn_sim *);
 /* Ends the rewritten line and the thread; may be called again. */
 void bn_progress_end(bn_progress *);
 
-/* Kernels launched so far, at most BN_PROFILE_ROWS; none for the reference. */
-size_t bn_profile_rows(bn_sim *, bn_profile_row *rows);
+/* Kernels launched so far, at most BN_PROFILE_ROWS; none for the reference. all: also on the other grids of its solves.
+ */
+size_t bn_profile_rows(bn_sim *, bool all, bn_profile_row *rows);
 
 /* Bytes that launches have declared since bn_progress_begin. */
 double bn_progress_bytes(const bn_progress *, bn_sim *);

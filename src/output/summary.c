@@ -131,7 +131,7 @@ bn_status bn_summary_hash_fields(bn_context *ctx, bn_sim *sim, bn_summary *s)
 static void add_profile(object o, bn_sim *sim, double bandwidth)
 {
     bn_profile_row rows[BN_PROFILE_ROWS];
-    const size_t found = bn_profile_rows(sim, rows);
+    const size_t found = bn_profile_rows(sim, true, rows);
     json_t *list = json_array();
     for (size_t i = 0; i < found; i++) {
         object row = { json_object(), o.failed };

@@ -67,7 +67,7 @@ void bn_report_end(bn_sim *sim, const bn_summary *s, const char *folder)
 void bn_report_profile(bn_sim *sim, double limit)
 {
     bn_profile_row rows[BN_PROFILE_ROWS];
-    const size_t count = bn_profile_rows(sim, rows);
+    const size_t count = bn_profile_rows(sim, true, rows);
     fprintf(stderr, "%-20s %9s %12s %12s %9s %9s\n", "kernel", "calls", "time", "per call", "GB/s", "of copy");
     for (size_t i = 0; i < count; i++) {
         const double rate = rows[i].bytes / rows[i].seconds;

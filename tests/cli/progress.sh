@@ -99,6 +99,16 @@ for row in rows:
 kernels = sorted((e["ts"], e["ts"] + e["dur"]) for e in events if e["tid"] == 0)
 assert all(b[0] >= a[1] - 1e-2 for a, b in zip(kernels, kernels[1:]))  # a clock of 1e5 s in a double: 1.5e-11 s
 PY
+# On all grids: multigrid's coarsest has a domain of its own.
+"$BINNACLE" run data/cases/flow/selftest.toml --profile --quiet --steps 1 --out "$work/grids" 2>"$work/log"
+ok 'the profile has what runs on other grids' python3 - "$work/grids" <<'PY'
+import json, sys
+events = [e["name"] for e in json.load(open(sys.argv[1] + "/trace.json"))["traceEvents"] if e["ph"] == "X"]
+rows = json.load(open(sys.argv[1] + "/summary.json"))["profile"]
+for kernel in "mg_dense", "mg_down":
+    assert [row["calls"] for row in rows if row["kernel"] == kernel] == [events.count(kernel)], kernel
+assert "mg_dense" in events
+PY
 ok 'shares of the bandwidth count what the steps move: not the set-up, nothing if no step was left' python3 - "$BINNACLE" "$work" <<'PY'
 import json, subprocess, sys
 program, work = sys.argv[1:]

@@ -118,7 +118,7 @@ static bool runs(const bn_device *device, const bn_kernel_desc *kernel)
 static void note_launches(bn_sim *sim, const bn_device *device, const char *solver, bool twice)
 {
     bn_profile_row rows[MOST_KERNELS];
-    const size_t count = bn_domain_profile(bn_sim_domain(sim), rows, MOST_KERNELS);
+    const size_t count = bn_domain_profile(bn_sim_domain(sim), true, rows, MOST_KERNELS);
     const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
     note_launch(solver, twice, MOST_KERNELS);
     for (size_t k = 0; kernels[k].name && k < MOST_KERNELS; k++) {

@@ -209,7 +209,7 @@ TEST(steps_and_books_go_on_where_fields_went)
         diffuse(d, a, b, &program);
         OK(bn_field_read(a, moves ? moved : still, sizeof still));
         bn_profile_row rows[8];
-        const size_t found = bn_domain_profile(d, rows, 8);
+        const size_t found = bn_domain_profile(d, true, rows, 8);
         unsigned long long calls = 0;
         for (size_t r = 0; r < found && r < 8; r++)
             calls += strcmp(rows[r].kernel, "probe_diffuse") == 0 ? rows[r].calls : 0;
