@@ -64,8 +64,8 @@ BN_CHECKED bn_status bn_domain_kernels_ready(bn_domain *);
 /* Whether the device can run the kernel with the work-group that its range asks for. */
 bool bn_kernel_fits(bn_kernel *);
 
-/* How the programs of this process came about, for the summary: seconds spent building, programs built, taken from our
- * cache. */
+/* How the programs of a domain, and of those that serve it, came about, for the summary: seconds spent building,
+ * programs built, taken from our cache. */
 typedef struct bn_build_stats {
     double seconds;
     unsigned built, cached;

@@ -534,7 +534,17 @@ bn_precision bn_domain_precision(const bn_domain *d) { return d->desc.precision;
 bn_context *bn_domain_context(const bn_domain *d) { return d->ctx; }
 bn_device *bn_domain_device(const bn_domain *d) { return d->device; }
 size_t bn_domain_boxes(const bn_domain *d) { return d->box_count; }
-bn_build_stats bn_domain_build_stats(const bn_domain *d) { return d->build; }
+
+bn_build_stats bn_domain_build_stats(const bn_domain *d)
+{
+    bn_build_stats all = d->build;
+    for (const bn_domain *s = d->servants; s; s = s->next) {
+        all.seconds += s->build.seconds;
+        all.built += s->build.built;
+        all.cached += s->build.cached;
+    }
+    return all;
+}
 
 size_t bn_domain_points(const bn_domain *d)
 {
