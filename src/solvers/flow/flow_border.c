@@ -309,7 +309,7 @@ typedef struct filled {
     const flow *s;
     flow_node_value *value;
     int which, components;
-    bool integers;
+    bool integers, zero_inside; /* zero_inside: at all nodes that are not on the border, the most of a large grid */
     const bn_region *region;
     void *values;
 } filled;
@@ -319,14 +319,19 @@ static void fill_rows(void *user, size_t first, size_t end)
     const filled *f = user;
     const bn_region *r = f->region;
     for (int c = 0; c < f->components; c++)
-        for (size_t at = first * r->n[0]; at < end * r->n[0]; at++) {
-            const size_t to = (size_t)c * bn_region_points(r) + at;
-            const double value = f->value(f->s, f->which + c, r->first[0] + (uint32_t)(at % r->n[0]),
-                                          r->first[1] + (uint32_t)(at / r->n[0]));
-            if (f->integers)
-                ((int32_t *)f->values)[to] = (int32_t)value;
-            else
-                ((double *)f->values)[to] = value;
+        for (size_t row = first; row < end; row++) {
+            const size_t to = (size_t)c * bn_region_points(r) + row * r->n[0];
+            const uint32_t j = r->first[1] + (uint32_t)row;
+            const bool inside = f->zero_inside && j > 0 && j + 1 < f->s->config.ny;
+            for (uint32_t n = 0; n < r->n[0]; n++) {
+                const uint32_t i = r->first[0] + n;
+                const bool zero = inside && i > 0 && i + 1 < f->s->config.nx;
+                const double value = zero ? 0 : f->value(f->s, f->which + c, i, j);
+                if (f->integers)
+                    ((int32_t *)f->values)[to + n] = (int32_t)value;
+                else
+                    ((double *)f->values)[to + n] = value;
+            }
         }
 }
 
@@ -339,13 +344,20 @@ static bn_status fill_region(void *user, const bn_region *r, void *values)
     return BN_OK;
 }
 
+static double value_at_start(const flow *, int which, uint32_t i, uint32_t j);
+
 bn_status flow_supply(bn_field *field, const flow *s, flow_node_value *value, int which)
 {
+    const bool still = value == value_at_start && s->config.start == FLOW_REST && !s->border.solid;
     const bn_field_desc *d = bn_field_describe(field);
     const bool integers = d->type == BN_T_I32;
-    return bn_field_supply(
-        field, integers ? BN_OWN_TYPE : BN_AS_DOUBLES, fill_region,
-        &(filled){ .s = s, .value = value, .which = which, .components = d->components, .integers = integers });
+    return bn_field_supply(field, integers ? BN_OWN_TYPE : BN_AS_DOUBLES, fill_region,
+                           &(filled){ .s = s,
+                                      .value = value,
+                                      .which = which,
+                                      .components = d->components,
+                                      .integers = integers,
+                                      .zero_inside = still });
 }
 
 /* What values of psi at the border and on nothing else make of the right-hand side. */
