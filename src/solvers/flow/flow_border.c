@@ -309,7 +309,9 @@ typedef struct filled {
     const flow *s;
     flow_node_value *value;
     int which, components;
-    bool integers, zero_inside; /* zero_inside: at all nodes that are not on the border, the most of a large grid */
+    bool integers;
+    uint32_t margin; /* nodes from the border on, 0: none; all others, the most of a large grid, have the same value */
+    double inside;
     const bn_region *region;
     void *values;
 } filled;
@@ -322,11 +324,11 @@ static void fill_rows(void *user, size_t first, size_t end)
         for (size_t row = first; row < end; row++) {
             const size_t to = (size_t)c * bn_region_points(r) + row * r->n[0];
             const uint32_t j = r->first[1] + (uint32_t)row;
-            const bool inside = f->zero_inside && j > 0 && j + 1 < f->s->config.ny;
+            const bool inside = f->margin > 0 && j >= f->margin && j + f->margin < f->s->config.ny;
             for (uint32_t n = 0; n < r->n[0]; n++) {
                 const uint32_t i = r->first[0] + n;
-                const bool zero = inside && i > 0 && i + 1 < f->s->config.nx;
-                const double value = zero ? 0 : f->value(f->s, f->which + c, i, j);
+                const bool alike = inside && i >= f->margin && i + f->margin < f->s->config.nx;
+                const double value = alike ? f->inside : f->value(f->s, f->which + c, i, j);
                 if (f->integers)
                     ((int32_t *)f->values)[to + n] = (int32_t)value;
                 else
@@ -344,11 +346,26 @@ static bn_status fill_region(void *user, const bn_region *r, void *values)
     return BN_OK;
 }
 
-static double value_at_start(const flow *, int which, uint32_t i, uint32_t j);
+static flow_node_value border_source, node_code, value_at_start, temperature_at_start;
+
+/* The margin of these values, and what they are inside of it. */
+static uint32_t find_margin(const flow *s, flow_node_value *value, double *inside)
+{
+    *inside = value == node_code              ? FLOW_NODE_PSI | FLOW_NODE_OMEGA
+              : value == temperature_at_start ? s->config.start_temperature
+                                              : 0;
+    if (s->border.solid)
+        return 0;
+    if (value == node_code || value == border_source)
+        return 2;
+    return (value == value_at_start && s->config.start == FLOW_REST) ||
+           (value == temperature_at_start && s->config.heat_mode == FLOW_EVEN);
+}
 
 bn_status flow_supply(bn_field *field, const flow *s, flow_node_value *value, int which)
 {
-    const bool still = value == value_at_start && s->config.start == FLOW_REST && !s->border.solid;
+    double inside;
+    const uint32_t margin = find_margin(s, value, &inside);
     const bn_field_desc *d = bn_field_describe(field);
     const bool integers = d->type == BN_T_I32;
     return bn_field_supply(field, integers ? BN_OWN_TYPE : BN_AS_DOUBLES, fill_region,
@@ -357,7 +374,8 @@ bn_status flow_supply(bn_field *field, const flow *s, flow_node_value *value, in
                                       .which = which,
                                       .components = d->components,
                                       .integers = integers,
-                                      .zero_inside = still });
+                                      .margin = margin,
+                                      .inside = inside });
 }
 
 /* What values of psi at the border and on nothing else make of the right-hand side. */
