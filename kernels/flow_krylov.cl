@@ -29,8 +29,6 @@ kernel void flow_newton_normalise(global real *restrict basis, global const int 
     }
 }
 
-#define ROW_IS_THERE(r) (NY % BLOCK_NY == 0 || block_top() + (r) < NY)
-
 /* Of two vectors at a node. */
 static inline real product(global const real *basis, index_t from, index_t to, index_t at)
 {
@@ -53,7 +51,8 @@ kernel void flow_newton_dots(global const real *restrict basis, int k, global ac
         const int width = min(BLOCK_NX, NX - block_first());
         barrier(CLK_LOCAL_MEM_FENCE);
         EACH_LANE_IN_ROWS(q, lane, SUMS_AT_ONCE, width, const index_t from = VECTOR(min(c + q, k - 1)); acc own = 0;
-                          UNROLLED for (int r = 0; r < BLOCK_NY; r++) if (ROW_IS_THERE(r)) own +=
+                          UNROLLED for (int r = 0; r < BLOCK_NY; r++)
+                          if (NY % BLOCK_NY == 0 || block_top() + r < NY) own +=
                           product(basis, from, VECTOR(k), AT(block_first() + lane, block_top() + r));
                           lanes[q * LANES + lane] = own)
 #else
@@ -137,12 +136,10 @@ kernel void flow_newton_project(global real *restrict basis, global const real *
         EACH_NODE(r, lane, basis[to + part * PLANE + r * PITCH + lane] = own[OWN(r, part) + lane])
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int r = 0; r < BLOCK_NY; r++)
-        if (ROW_IS_THERE(r)) {
-            EACH_LANE(lane, width, real sum = own[OWN(r, 0) + lane] * own[OWN(r, 0) + lane];
-                      if (HEAT) sum = sum + own[OWN(r, PARTS - 1) + lane] * own[OWN(r, PARTS - 1) + lane];
-                      lanes[lane] += sum)
-        }
+    FOR_CELLS(1, i, j, lane) {
+        const real w = own[OWN(j - block_top(), 0) + lane], t = own[OWN(j - block_top(), PARTS - 1) + lane];
+        lanes[lane] += HEAT ? w * w + t * t : w * w;
+    }
     put_partial_sum(norms, 0, lanes);
 }
 

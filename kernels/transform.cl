@@ -752,11 +752,10 @@ ALWAYS_INLINED void store(global real *values, lines l, axis along, tables t, in
     for (int begin = (int)get_local_id(0); begin < all; begin += AHEAD * (int)get_local_size(0)) {
         int place[AHEAD];
 #pragma unroll
-        for (int n = 0; n < AHEAD; n++)
-            place[n] = t.pick[min(begin + n * (int)get_local_size(0), all - 1) % l.count];
-#pragma unroll
-        for (int n = 0; n < AHEAD; n++)
-            place[n] = SHARES > 1 ? place_in_share(place[n], share) : place[n];
+        for (int n = 0; n < AHEAD; n++) {
+            const int of_line = t.pick[min(begin + n * (int)get_local_size(0), all - 1) % l.count];
+            place[n] = SHARES > 1 ? place_in_share(of_line, share) : of_line;
+        }
 #pragma unroll
         for (int n = 0; n < AHEAD; n++) {
             const int task = begin + n * (int)get_local_size(0), q = task % l.count, pair = task / l.count;

@@ -36,8 +36,8 @@ typedef struct bn_domain_desc {
      * (bn_device_global_count), several boxes are distributed over them, at least one on each; one box is whole on
      * every rank's first device. */
     bn_device *device;
-    struct bn_domain *serves; /* NULL, or another domain, whose profile has the kernels of this one, too */
-    size_t work_group[3];     /* {0}: default shape */
+    struct bn_domain *auxiliary_to; /* NULL, or another domain, whose profile has the kernels of this one, too */
+    size_t work_group[3];           /* {0}: default shape */
     /* Shapes of single kernels, which go before work_group; lent while the domain lives. */
     const bn_kernel_group *groups;
     size_t group_count;
@@ -54,6 +54,7 @@ bn_precision bn_domain_precision(const bn_domain *);
 bn_context *bn_domain_context(const bn_domain *);
 bn_device *bn_domain_device(const bn_domain *); /* NULL for the reference */
 size_t bn_domain_boxes(const bn_domain *);
+size_t bn_domain_real_bytes(const bn_domain *);
 size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
 
 /* A grid of every step-th point of another domain's, from the first on, in the same boxes on the same devices: box b

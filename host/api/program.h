@@ -64,7 +64,7 @@ BN_CHECKED bn_status bn_domain_kernels_ready(bn_domain *);
 /* Whether the device can run the kernel with the work-group that its range asks for. */
 bool bn_kernel_fits(bn_kernel *);
 
-/* How the programs of a domain, and of those that serve it, came about, for the summary: seconds spent building,
+/* How the programs of a domain and its auxiliary ones came about, for the summary: seconds spent building,
  * programs built, taken from our cache. */
 typedef struct bn_build_stats {
     double seconds;
@@ -124,8 +124,8 @@ typedef struct bn_profile_row {
     double seconds;      /* by device events; NaN unless the device was opened for profiling */
     double bytes, flops; /* declared */
 } bn_profile_row;
-/* with_servants: also those of domains that serve it (bn_domain_desc.serves), added up by name. */
-size_t bn_domain_profile(const bn_domain *, bool with_servants, bn_profile_row *rows, size_t room);
+/* all: also those of auxiliary domains (bn_domain_desc.auxiliary_to), added up by name. */
+size_t bn_domain_profile(const bn_domain *, bool all, bn_profile_row *rows, size_t room);
 
 /* What a tuner has to know of a kernel. */
 typedef struct bn_kernel_info {

@@ -372,25 +372,26 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
     return BN_OK;
 }
 
-/* Domains that serve one that serves another do so, too: a profile has one list. */
-static void begin_service(bn_domain *d, bn_domain *served)
+/* What is auxiliary to an auxiliary domain is so to the main one: a profile has one list. */
+static void join_main(bn_domain *d, bn_domain *other)
 {
-    d->served = served && served->served ? served->served : served;
-    if (d->served) {
-        d->next = d->served->servants;
-        d->served->servants = d;
-    }
+    if (!other)
+        return;
+    d->main = other->main ? other->main : other;
+    d->next_auxiliary = d->main->auxiliaries;
+    d->main->auxiliaries = d;
 }
 
-static void end_service(bn_domain *d)
+static void leave_main(bn_domain *d)
 {
-    bn_domain **at = d->served ? &d->served->servants : NULL;
-    while (at && *at && *at != d)
-        at = &(*at)->next;
-    if (at && *at)
-        *at = d->next;
-    for (bn_domain *s = d->servants; s; s = s->next)
-        s->served = NULL;
+    if (d->main) {
+        bn_domain **at = &d->main->auxiliaries;
+        while (*at != d)
+            at = &(*at)->next_auxiliary;
+        *at = d->next_auxiliary;
+    }
+    for (bn_domain *a = d->auxiliaries; a; a = a->next_auxiliary)
+        a->main = NULL;
 }
 
 static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_cutting *cutting, bn_domain **out)
@@ -432,7 +433,7 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_cu
     BN_GO(cut_boxes(d, cutting));
     for (size_t b = 0; d->distributed && b < d->box_count; b++)
         find_remote(d, &d->boxes[b]);
-    begin_service(d, desc->serves);
+    join_main(d, desc->auxiliary_to);
     *out = d;
     d = NULL;
 out:
@@ -467,7 +468,7 @@ bn_status bn_domain_coarsen(bn_domain *fine, const int step[3], int halo, bn_dom
     bn_domain_desc desc = fine->desc;
     desc.halo = halo;
     desc.align = 0;
-    desc.serves = fine;
+    desc.auxiliary_to = fine;
     desc.groups = NULL; /* they are of kernels on the finer grid, which may live shorter */
     desc.group_count = 0;
     if (!bn_domain_divides(fine, step))
@@ -497,7 +498,7 @@ bn_status bn_domain_transposed(bn_domain *d, uint32_t chunk, uint32_t chunks, bn
     desc.groups = NULL; /* lent to the other domain */
     desc.group_count = 0;
     desc.boxes = (int)d->box_count;
-    desc.serves = d;
+    desc.auxiliary_to = d;
     return create(d->ctx, &desc, &(const bn_cutting){ .rows = d, .chunk = chunk, .chunks = chunks }, out);
 }
 
@@ -514,7 +515,7 @@ void bn_domain_destroy(bn_domain **domain)
         return;
     bn_domain *d = *domain;
     finish_quietly(d);
-    end_service(d);
+    leave_main(d);
     bn_detach_all(&d->attached);
     if (d->buffers)
         bn_log(d->ctx, BN_LOG_WARNING, "buffer %s outlives its domain", d->buffers->name);
@@ -531,6 +532,7 @@ bn_status bn_domain_check_canaries(bn_domain *d) { return bn_buffers_check(d->bu
 
 const bn_grid *bn_domain_grid(const bn_domain *d) { return &d->desc.grid; }
 bn_precision bn_domain_precision(const bn_domain *d) { return d->desc.precision; }
+size_t bn_domain_real_bytes(const bn_domain *d) { return d->desc.precision == BN_DOUBLE ? 8 : 4; }
 bn_context *bn_domain_context(const bn_domain *d) { return d->ctx; }
 bn_device *bn_domain_device(const bn_domain *d) { return d->device; }
 size_t bn_domain_boxes(const bn_domain *d) { return d->box_count; }
@@ -538,10 +540,10 @@ size_t bn_domain_boxes(const bn_domain *d) { return d->box_count; }
 bn_build_stats bn_domain_build_stats(const bn_domain *d)
 {
     bn_build_stats all = d->build;
-    for (const bn_domain *s = d->servants; s; s = s->next) {
-        all.seconds += s->build.seconds;
-        all.built += s->build.built;
-        all.cached += s->build.cached;
+    for (const bn_domain *a = d->auxiliaries; a; a = a->next_auxiliary) {
+        all.seconds += a->build.seconds;
+        all.built += a->build.built;
+        all.cached += a->build.cached;
     }
     return all;
 }

@@ -63,15 +63,12 @@ struct bn_domain {
     int index_bits;
     bn_buffer *buffers;   /* all of them, for the canaries */
     bn_program *programs; /* all of them, for the profile */
-    bn_domain *served;    /* the domain that it serves; NULL: it serves none, or that one is gone */
-    bn_domain *servants;  /* all that serve this one */
-    bn_domain *next;      /* of those that serve the same */
+    bn_domain *main;      /* the domain that it is auxiliary to; NULL: none, or that one is gone */
+    bn_domain *auxiliaries, *next_auxiliary;
     bn_build_stats build;
     unsigned unflushed;      /* launches since the last clFlush */
     bn_attachment *attached; /* by other files: destroyed with the domain */
 };
-
-static inline size_t bn_domain_real_bytes(const bn_domain *d) { return d->desc.precision == BN_DOUBLE ? 8 : 4; }
 
 struct bn_field {
     bn_domain *domain;

@@ -33,30 +33,32 @@ static void add_row(bn_profile_row *rows, size_t room, size_t *count, const bn_p
     ++*count;
 }
 
-static bn_profile_row row_of(bn_kernel *k)
+/* The kernels of a domain that have run; by_name: added to rows that there are. */
+static void add_kernels(const bn_domain *d, bool by_name, bn_profile_row *rows, size_t room, size_t *count)
 {
-    const bool timed = k->program->domain->device->profile && bn_collect_events(k) == BN_OK;
-    return (bn_profile_row){ k->desc->name, k->calls, timed ? k->seconds : (double)NAN, k->bytes, k->flops };
-}
-
-size_t bn_domain_profile(const bn_domain *d, bool with_servants, bn_profile_row *rows, size_t room)
-{
-    size_t count = 0;
     for (bn_program *p = d->programs; p; p = p->next)
         for (bn_kernel *k = p->kernels; k; k = k->next) {
             if (k->calls == 0)
                 continue;
-            if (count < room)
-                rows[count] = row_of(k);
-            count++;
-        }
-    for (const bn_domain *s = with_servants ? d->servants : NULL; s; s = s->next)
-        for (bn_program *p = s->programs; p; p = p->next)
-            for (bn_kernel *k = p->kernels; k; k = k->next) {
-                const bn_profile_row row = row_of(k);
-                if (row.calls > 0)
-                    add_row(rows, room, &count, &row);
+            const bool timed = d->device->profile && bn_collect_events(k) == BN_OK;
+            const bn_profile_row row = { k->desc->name, k->calls, timed ? k->seconds : (double)NAN, k->bytes,
+                                         k->flops };
+            if (by_name) {
+                add_row(rows, room, count, &row);
+                continue;
             }
+            if (*count < room)
+                rows[*count] = row;
+            ++*count;
+        }
+}
+
+size_t bn_domain_profile(const bn_domain *d, bool all, bn_profile_row *rows, size_t room)
+{
+    size_t count = 0;
+    add_kernels(d, false, rows, room, &count);
+    for (const bn_domain *a = all ? d->auxiliaries : NULL; a; a = a->next_auxiliary)
+        add_kernels(a, true, rows, room, &count);
     const bn_past *past = bn_attached(d->attached, destroy_past);
     for (size_t i = 0; past && i < past->count; i++)
         add_row(rows, room, &count, &past->rows[i]);

@@ -106,8 +106,8 @@ typedef long place_t, lane_t;
         FOR_LANES(lane, count) { body; }                                                                               \
     }
 
-/* The same in each of some rows. On a GPU neighbours take the rows of short blocks side by side, so that of a work-item
- * that has a lane in one row another one has it in the next. */
+/* The same in each of some rows. On a GPU the rows of narrow blocks are taken side by side, so that no work-item idles:
+ * a lane is not always the same one's. */
 #define EACH_LANE_IN_ROWS(row, lane, rows, count, body)                                                                \
     for (int row = 0; row < (rows); row++)                                                                             \
         EACH_LANE(lane, count, body)

@@ -47,7 +47,7 @@ static inline int bn_column_chunks_most(size_t real_bytes) { return real_bytes =
 /* From how many nodes on chunks take more registers than other kernels. */
 enum { BN_COLUMN_LONG = 32 };
 /* Registers of a work-item, which has the nodes of a chunk in them. */
-enum { BN_COLUMN_REGISTERS = 128, BN_COLUMN_REGISTERS_IN_DOUBLE = 255 };
+static inline int bn_column_registers(size_t real_bytes) { return real_bytes == 8 ? 255 : 128; }
 
 /* The ends of a column, where mirrored. */
 typedef struct bn_column_ends {

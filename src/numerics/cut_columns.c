@@ -45,9 +45,8 @@ bool bn_columns_fit_boxes(const bn_domain *d, int intervals)
 
 static int columns_of_group(const bn_domain *d, const bn_column_plan *p)
 {
-    const size_t real_bytes = bn_domain_precision(d) == BN_DOUBLE ? 8 : 4;
     int columns = SEPARATORS_MOST;
-    while (columns > 2 && 4 * (size_t)columns * (size_t)p->chunks * real_bytes > BN_SPECTRAL_LOCAL_BYTES)
+    while (columns > 2 && 4 * (size_t)columns * (size_t)p->chunks * bn_domain_real_bytes(d) > BN_SPECTRAL_LOCAL_BYTES)
         columns /= 2;
     return columns;
 }
@@ -58,13 +57,10 @@ static bn_status build(bn_domain *d, const bn_spectral_plan *plan, const bn_colu
                        int columns, bn_program **program, bn_kernel **out)
 {
     const bn_spectral_axis *x = &plan->axis[0], *y = &plan->axis[1];
-    const bool single = bn_domain_precision(d) == BN_SINGLE;
     const bn_place place = fine ? bn_domain_place(fine) : (bn_place){ 0 }; /* of all boxes, which have whole rows */
     const bn_kernel_desc *kernel = fine ? &chunks_kernel : &separators_kernel;
     const bn_define defines[] = {
-        { .name = "REGISTERS",
-          .kind = BN_DEF_INT,
-          .u.i = single ? BN_COLUMN_REGISTERS : BN_COLUMN_REGISTERS_IN_DOUBLE },
+        { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = bn_column_registers(bn_domain_real_bytes(d)) },
         { .name = "COUNT_X", .kind = BN_DEF_INT, .u.i = x->count },
         { .name = "COUNT_Y", .kind = BN_DEF_INT, .u.i = y->count },
         { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
@@ -109,7 +105,7 @@ static bn_status create_system(bn_cut_columns *c, const bn_spectral_plan *plan, 
         .precision = bn_domain_precision(rows),
         .copies = bn_domain_boxes(rows) > 1,
         .device = bn_domain_device(rows),
-        .serves = rows,
+        .auxiliary_to = rows,
     };
     BN_TRY(bn_device_array_reals(rows, "systems along y", p->tables, bn_column_numbers(p), &s->columns));
     BN_TRY(bn_field_create(rows, &(bn_field_desc){ .name = "ends of chunks", .components = 2 }, &s->ends));

@@ -36,7 +36,7 @@ static bn_status create_copy(bn_linear *l, bn_linear_work *work)
         .precision = bn_domain_precision(d),
         .halo = 1,
         .device = bn_domain_device(d),
-        .serves = d,
+        .auxiliary_to = d,
     };
     BN_TRY(bn_domain_create(bn_domain_context(d), &own, &l->agglomerated));
     for (int i = 0; i < COPIES; i++)

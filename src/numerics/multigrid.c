@@ -65,7 +65,7 @@ static bn_status create_domain(bn_multigrid *m, int number)
         .halo = 1,
         .copies = bn_domain_boxes(finest) > 1,
         .device = bn_domain_device(finest),
-        .serves = finest,
+        .auxiliary_to = finest,
     };
     return bn_domain_create(bn_domain_context(finest), &desc, &l->domain);
 }

@@ -41,13 +41,10 @@ enum { COLUMN_ITEMS = 256, COLUMNS_MOST = 8 };
 enum { VECTOR = 64 }; /* bytes */
 enum { DEFINES_MOST = 28 };
 
-/* Of the points of a line, or of one that it is split into, that a work-group has. */
-static int group_log(const bn_spectral_axis *a) { return a->log - a->share_log; }
-
 /* Levels of a pass over lines (kernels/transform.cl). */
 static int levels(const bn_spectral_axis *a, size_t real_bytes)
 {
-    return real_bytes == 4 && !a->chirps && group_log(a) > 11 ? 3 : 2;
+    return real_bytes == 4 && !a->chirps && bn_spectral_group_log(a) > 11 ? 3 : 2;
 }
 
 /* Pairs of lines of a work-group. */
@@ -84,9 +81,10 @@ static size_t items_for_sums(const bn_spectral_axis *a)
 /* Work-items for lines: four points each; or eight, and a warp for those that are folded once more (0: the default). */
 static size_t items(const bn_spectral_axis *a, size_t count, size_t real_bytes)
 {
-    const size_t points = (size_t)1 << group_log(a), wish = bn_spectral_lines(a) > 1     ? items_for_sums(a)
-                                                            : levels(a, real_bytes) == 2 ? count * points / 4
-                                                                                         : points / 8 + 32;
+    const size_t points = (size_t)1 << bn_spectral_group_log(a), wish = bn_spectral_lines(a) > 1 ? items_for_sums(a)
+                                                                        : levels(a, real_bytes) == 2
+                                                                            ? count * points / 4
+                                                                            : points / 8 + 32;
     return wish >= 288 ? 0 : wish < 64 ? 64 : wish / 32 * 32;
 }
 
@@ -105,8 +103,6 @@ static bool takes_lines(const bn_device *device, const bn_spectral_axis *x)
     return bn_takes_wide_vectors(device) &&
            points + (size_t)x->count <= bn_device_describe(device)->local_bytes / VECTOR;
 }
-
-static size_t real_bytes_of(const bn_domain *d) { return bn_domain_precision(d) == BN_DOUBLE ? 8 : 4; }
 
 /* Arrays one behind the other in one of the device. */
 typedef struct piece {
@@ -160,7 +156,7 @@ static bn_status create_eigenvalues(bn_domain *domain, const bn_spectral_plan *p
 {
     bn_spectral_plan more = { 0 };
     piece values[4] = { { NULL, 0 } };
-    if (second && !bn_spectral_plan_second(second->stencil, real_bytes_of(domain), &more))
+    if (second && !bn_spectral_plan_second(second->stencil, bn_domain_real_bytes(domain), &more))
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
     for (int d = 0; d < 2; d++) {
         const size_t nodes = (size_t)plan->axis[d].intervals + 1;
@@ -179,7 +175,7 @@ static bn_status create_systems(bn_domain *domain, const bn_spectral_plan *plan,
     bn_status st = BN_OK;
     bn_spectral_plan more = { 0 };
     const bn_column_plan *p = &plan->columns, *q = &more.columns;
-    if (second && !bn_spectral_plan_second(second->stencil, real_bytes_of(domain), &more))
+    if (second && !bn_spectral_plan_second(second->stencil, bn_domain_real_bytes(domain), &more))
         BN_GO(bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver"));
     if (cut) {
         BN_GO(bn_cut_columns_create(domain, plan, second ? q : NULL, &s->cut));
@@ -234,7 +230,7 @@ static bn_status build_programs(bn_domain *domain, const char *file, const bn_de
     if (s->cut)
         return BN_OK;
     all[count].name = rows_kernel.name;
-    all[0].u.i = real_bytes_of(domain) == 8 ? BN_COLUMN_REGISTERS_IN_DOUBLE : BN_COLUMN_REGISTERS;
+    all[0].u.i = bn_column_registers(bn_domain_real_bytes(domain));
     if (apart)
         BN_TRY(bn_program_build(domain, file, all, count + 1, &s->program_of_columns));
     return bn_kernel_find(apart ? s->program_of_columns : s->program, &columns_kernel, &s->columns);
@@ -250,7 +246,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
 {
     *out = NULL;
     bn_status st = BN_OK;
-    const size_t real_bytes = real_bytes_of(domain);
+    const size_t real_bytes = bn_domain_real_bytes(domain);
     bn_spectral_plan plan;
     bn_spectral *s = calloc(1, sizeof *s);
     if (!s || !bn_spectral_plan_create(stencil, real_bytes, &plan)) {
@@ -279,7 +275,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, n, real_bytes) },
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = s->plus != NULL },
-        { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = lines ? x->log : group_log(x) },
+        { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = lines ? x->log : bn_spectral_group_log(x) },
         { .name = "SHARE_LOG", .kind = BN_DEF_INT, .u.i = x->share_log },
         { .name = "LEVELS_X", .kind = BN_DEF_INT, .u.i = levels(x, real_bytes) },
         { .name = "LENGTH_X", .kind = BN_DEF_INT, .u.i = x->length },

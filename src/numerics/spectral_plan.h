@@ -82,13 +82,16 @@ static inline size_t bn_spectral_split_points(const bn_spectral_axis *a)
     return (size_t)(a->intervals + bn_spectral_lines(a));
 }
 
+/* Of the points of a line, or of one that it is split into, that a work-group has. */
+static inline int bn_spectral_group_log(const bn_spectral_axis *a) { return a->log - a->share_log; }
+
 /* Points of local memory for a pair of lines, or a share of it (kernels/transform.cl): the end of a line of even
  * symmetry stands behind the others. Lines that are split need room for the shorter ones, and as much for what the sums
  * are made of. */
 static inline size_t bn_spectral_room(const bn_spectral_axis *a)
 {
     return bn_spectral_lines(a) > 1 ? 2 * bn_spectral_split_points(a)
-                                    : ((size_t)1 << (a->log - a->share_log)) + (a->odd ? 0 : 16);
+                                    : ((size_t)1 << bn_spectral_group_log(a)) + (a->odd ? 0 : 16);
 }
 
 static inline size_t bn_spectral_chirps(const bn_spectral_axis *a) { return 4 * (size_t)(a->intervals + 1); }

@@ -5,6 +5,35 @@
 
 #include <stdlib.h>
 
+double noise_at(size_t at)
+{
+    uint64_t x = at * 0x9e3779b97f4a7c15u + 0x1234567u;
+    x ^= x >> 31;
+    x *= 0xbf58476d1ce4e5b9u;
+    x ^= x >> 29;
+    return (double)(x % 2000001) / 1e6 - 1;
+}
+
+uint8_t *bits_of_nodes(uint32_t nx, uint32_t ny, const bool mirrored[4], const bool *solid)
+{
+    const size_t points = (size_t)nx * ny;
+    bool *unknown = calloc(points, sizeof *unknown), *cell = calloc(points, sizeof *cell);
+    uint8_t *bits = calloc(points, 1);
+    ck_assert(unknown && cell && bits);
+    for (uint32_t j = 0; j < ny; j++)
+        for (uint32_t i = 0; i < nx; i++) {
+            const size_t at = (size_t)j * nx + i;
+            unknown[at] = (i > 0 || mirrored[0]) && (i + 1 < nx || mirrored[1]) && (j > 0 || mirrored[2]) &&
+                          (j + 1 < ny || mirrored[3]) && !(solid && solid[at]);
+            if (i + 1 < nx && j + 1 < ny)
+                cell[j * (nx - 1) + i] = !(solid && solid[at] && solid[at + 1] && solid[at + nx] && solid[at + nx + 1]);
+        }
+    bn_stencil_bits(nx, ny, unknown, cell, bits);
+    free(unknown);
+    free(cell);
+    return bits;
+}
+
 answer solve_on_device(const bn_linear_desc *desc, const double *b, bn_domain_desc how, const bn_cg_target *target)
 {
     enum { X, B, BITS, R, P, Q, Z, FIELDS };

@@ -19,6 +19,13 @@ void bn_linear_reference_solve_two_single(bn_linear_reference *, bn_linear_refer
 void bn_linear_reference_solve_two_double(bn_linear_reference *, bn_linear_reference *, double *, double *,
                                           const double *, const double *);
 
+/* A random number from -1 to 1, always the same ones. */
+double noise_at(size_t at);
+
+/* Bits of the nodes of a rectangle (bn_stencil_bits), to be freed. mirrored: whether the left, right, bottom, top
+ * border is so; solid: nodes of obstacles, NULL for none. */
+uint8_t *bits_of_nodes(uint32_t nx, uint32_t ny, const bool mirrored[4], const bool *solid);
+
 /* What a solve from zero gave. */
 typedef struct answer {
     double *x; /* to be freed */

@@ -23,36 +23,11 @@ typedef struct matrix {
     coupling coupled;
 } matrix;
 
-static uint8_t *bits_of(const matrix *m)
-{
-    const size_t points = (size_t)m->nx * m->ny;
-    bool *unknown = calloc(points, sizeof *unknown), *cell = calloc(points, sizeof *cell);
-    uint8_t *bits = calloc(points, 1);
-    ck_assert(unknown && cell && bits);
-    for (uint32_t j = 0; j < m->ny; j++)
-        for (uint32_t i = 0; i < m->nx; i++)
-            unknown[j * m->nx + i] = (i > 0 || m->free[0]) && (i + 1 < m->nx || m->free[1]) && (j > 0 || m->free[2]) &&
-                                     (j + 1 < m->ny || m->free[3]);
-    memset(cell, true, points);
-    bn_stencil_bits(m->nx, m->ny, unknown, cell, bits);
-    free(unknown);
-    free(cell);
-    return bits;
-}
+static uint8_t *bits_of(const matrix *m) { return bits_of_nodes(m->nx, m->ny, m->free, NULL); }
 
 static bn_stencil stencil_of(const matrix *m, const uint8_t *bits)
 {
     return (bn_stencil){ m->nx, m->ny, m->mass, m->kx, 1, bits, NULL, NULL };
-}
-
-/* A random number from -1 to 1, always the same ones. */
-static double noise(size_t at)
-{
-    uint64_t x = at * 0x9e3779b97f4a7c15u + 0x1234567u;
-    x ^= x >> 31;
-    x *= 0xbf58476d1ce4e5b9u;
-    x ^= x >> 29;
-    return (double)(float)((double)(x % 2000001) / 1e6 - 1);
 }
 
 /* The tests' matrices are what they are for. */
@@ -115,7 +90,7 @@ static double *values_of(const uint8_t *bits, size_t points, bool elsewhere, siz
     double *v = calloc(points, sizeof *v);
     ck_assert_ptr_nonnull(v);
     for (size_t at = 0; at < points; at++)
-        v[at] = bits[at] ? 1 + noise(seed + at) : elsewhere ? noise(seed + at) : 0;
+        v[at] = bits[at] ? 1 + (double)(float)noise_at(seed + at) : elsewhere ? (double)(float)noise_at(seed + at) : 0;
     return v;
 }
 

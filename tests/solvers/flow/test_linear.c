@@ -37,21 +37,13 @@ static bool solid(const matrix *m, uint32_t i, uint32_t j)
 
 static uint8_t *bits_of(const matrix *m)
 {
-    const size_t points = (size_t)m->nx * m->ny;
-    bool *unknown = calloc(points, sizeof *unknown), *cell = calloc(points, sizeof *cell);
-    uint8_t *bits = calloc(points, 1);
-    ck_assert(unknown && cell && bits);
+    bool *nodes = calloc((size_t)m->nx * m->ny, sizeof *nodes);
+    ck_assert_ptr_nonnull(nodes);
     for (uint32_t j = 0; j < m->ny; j++)
-        for (uint32_t i = 0; i < m->nx; i++) {
-            unknown[j * m->nx + i] = (i > 0 || m->free[0]) && (i + 1 < m->nx || m->free[1]) && (j > 0 || m->free[2]) &&
-                                     (j + 1 < m->ny || m->free[3]) && !solid(m, i, j);
-            if (i + 1 < m->nx && j + 1 < m->ny)
-                cell[j * (m->nx - 1) + i] = !(solid(m, i, j) && solid(m, i + 1, j) && solid(m, i, j + 1) &&
-                                              solid(m, i + 1, j + 1));
-        }
-    bn_stencil_bits(m->nx, m->ny, unknown, cell, bits);
-    free(unknown);
-    free(cell);
+        for (uint32_t i = 0; i < m->nx; i++)
+            nodes[j * m->nx + i] = solid(m, i, j);
+    uint8_t *bits = bits_of_nodes(m->nx, m->ny, m->free, nodes);
+    free(nodes);
     return bits;
 }
 
@@ -72,16 +64,6 @@ static double *widths_of(const matrix *m)
         at += cells;
     }
     return widths;
-}
-
-/* A random number from -1 to 1, always the same ones. */
-static double noise(size_t at)
-{
-    uint64_t x = at * 0x9e3779b97f4a7c15u + 0x1234567u;
-    x ^= x >> 31;
-    x *= 0xbf58476d1ce4e5b9u;
-    x ^= x >> 29;
-    return (double)(x % 2000001) / 1e6 - 1;
 }
 
 /* The control volume of a node of a rectangle on a stretched grid. */
@@ -144,7 +126,7 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
     double *b = calloc(points, sizeof *b), *widths = widths_of(m);
     ck_assert_ptr_nonnull(b);
     for (size_t at = 0; at < points; at++)
-        b[at] = bits[at] ? (double)(float)(1 + noise(at)) : 0;
+        b[at] = bits[at] ? (double)(float)(1 + noise_at(at)) : 0;
     const bn_linear_desc desc = { .name = "the test's system",
                                   .stencil = { m->nx, m->ny, m->mass, m->kx, m->ky, bits, widths, rectangle },
                                   .method = method };
@@ -371,7 +353,7 @@ static void check_two(const matrix *m, int boxes)
     double *widths = widths_of(m);
     ck_assert_ptr_nonnull(b);
     for (size_t at = 0; at < points; at++)
-        b[at] = bits[at] ? (double)(float)(1 + noise(at)) : 0;
+        b[at] = bits[at] ? (double)(float)(1 + noise_at(at)) : 0;
     const bn_linear_desc desc[2] = {
         { "A", { m->nx, m->ny, 1, 0.3 * m->kx, 0.3 * m->ky, bits, widths, NULL }, BN_LINEAR_SPECTRAL, true },
         { "B", { m->nx, m->ny, 0, m->kx, m->ky, bits, widths, NULL }, BN_LINEAR_SPECTRAL, true },
@@ -417,7 +399,7 @@ TEST(sums_over_many_blocks_are_packed)
     double *values = malloc((size_t)nx * ny * sizeof *values);
     ck_assert_ptr_nonnull(values);
     for (size_t at = 0; at < (size_t)nx * ny; at++)
-        values[at] = (double)(float)noise(at);
+        values[at] = (double)(float)noise_at(at);
     double got[2][3];
     for (int engine = 0; engine < 2; engine++) {
         bn_domain_desc own = desc;
