@@ -467,6 +467,7 @@ bn_status bn_domain_coarsen(bn_domain *fine, const int step[3], int halo, bn_dom
     *out = NULL;
     bn_domain_desc desc = fine->desc;
     desc.halo = halo;
+    desc.ghost_cells = desc.ghost_cells <= halo ? desc.ghost_cells : 0;
     desc.align = 0;
     desc.auxiliary_to = fine;
     desc.groups = NULL; /* they are of kernels on the finer grid, which may live shorter */

@@ -148,6 +148,11 @@ if [ $mpi = yes ]; then
     try ranks 2 2 mpirun -n 2 "$BINNACLE"
     ok "$case: columns are cut between ranks" cut_columns ranks
 fi
+# The same for the vorticity alone, beside multigrid, whose boxes have wider halos.
+more='--set grid.nodes=[9,577] --set grid.size=[0.8,57.6] --set solver.poisson=multigrid'
+ok "$case, beside multigrid: one device" run_as one "$BINNACLE"
+more="$more --device all"
+try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
 
 # A grid much wider than high is not cut along x then.
 case=data/cases/flow/selftest-split.toml one='--set grid.nodes=[1281,545] --set grid.size=[12.8,5.44]'

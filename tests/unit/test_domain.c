@@ -468,6 +468,8 @@ TEST(coarser_grids_have_the_same_boxes)
     open_device(1, true);
     for (int boxes = 1; boxes <= 4; boxes += 3) { /* 2 x 2 */
         const bn_domain_desc desc = { .grid = { .dims = 2, .n = { WIDE, HIGH, 1 }, .h = { 0.5, 0.25, 1 } },
+                                      .halo = 3,
+                                      .ghost_cells = 2, /* a coarser grid with a halo of 1 has none */
                                       .boxes = boxes,
                                       .align = 4,
                                       .device = device };
