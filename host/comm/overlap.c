@@ -3,6 +3,7 @@
 #include "comm/overlap.h"
 
 #include "comm/channel.h"
+#include "device/calls.h"
 #include "grid/block_copy.h"
 #include "grid/queues.h"
 #include "grid/regions.h"
@@ -70,7 +71,7 @@ bn_status bn_overlap_begin(bn_field *f)
 }
 
 /* Between the field and the message. */
-static bn_status move_block(bn_field *f, const bn_channel *l, bool out, const cl_event *wait, cl_event *done)
+static bn_status move_block(bn_field *f, const bn_channel *l, bool out, const bn_order *order)
 {
     const bn_domain *d = f->domain;
     const size_t box = out ? l->from : l->to;
@@ -79,16 +80,19 @@ static bn_status move_block(bn_field *f, const bn_channel *l, bool out, const cl
     const long first[3] = { (long)(at - d->boxes[box].offset[0]), 0, 0 };
     const long n[3] = { (long)points, (long)d->desc.grid.n[1], 1 };
     const cl_long dense[4] = { 0, n[0], n[0] * n[1], n[0] * n[1] };
-    return bn_block_move(f, box, first, n, out ? l->send : l->receive, dense, !out, &(bn_order){ wait, done, false });
+    return bn_block_move(f, box, first, n, out ? l->send : l->receive, dense, !out, order);
 }
 
-bn_status bn_overlap_pack(bn_field *f, size_t box)
+bn_status bn_overlap_pack(bn_field *f, size_t box, bool beside)
 {
     bn_overlaps *x = bn_attached(f->domain->attached, destroy);
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
-        if (l->from == box && l->source->device)
-            BN_TRY(move_block(f, l, true, &l->read, &l->packed));
+        if (l->from != box || !l->source->device)
+            continue;
+        BN_TRY(move_block(f, l, true, &(bn_order){ &l->read, &l->packed, beside }));
+        if (beside)
+            BN_TRY(bn_call_share(l->source->device, doing, &l->packed, &l->source->device->fork.last));
     }
     return BN_OK;
 }
@@ -115,7 +119,7 @@ bn_status bn_overlap_end(bn_field *f)
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
         if (l->target->device)
-            BN_TRY(move_block(f, l, false, &l->written, &l->unpacked));
+            BN_TRY(move_block(f, l, false, &(bn_order){ &l->written, &l->unpacked, false }));
     }
     return BN_OK;
 }

@@ -1,13 +1,15 @@
 /* launch.c: runs a kernel over all boxes of a domain: checks the arguments, refreshes the halos it reads, enqueues,
  * counts. */
 #include "comm/halo_exchange.h"
+#include "device/calls.h"
 #include "launch/argument.h"
 
 #include <string.h>
 
 /* Bytes that a box moves in one launch, from which on its inside is launched by itself while halos are exchanged: some
- * 30 us of a fast GPU, as long as the host takes for the launches and events that it has more to do. */
-enum { BN_WORTH_SPLITTING_CPU = 1 << 12, BN_WORTH_SPLITTING_GPU = 1 << 27 };
+ * 30 us of a fast GPU, as long as the host takes for the launches and events that it has more to do. Whole lines are
+ * eliminated at a third of that rate. */
+enum { BN_WORTH_SPLITTING_CPU = 1 << 12, BN_WORTH_SPLITTING_GPU = 1 << 27, BN_WORTH_SPLITTING_LINES = 1 << 26 };
 
 static bn_status check_arg(const bn_launching *l, size_t number)
 {
@@ -98,7 +100,10 @@ bool bn_worth_splitting(const bn_kernel *k, size_t b)
     const bn_box *box = &d->boxes[b];
     const double bytes = (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * box->n[0] *
                          box->n[1] * box->n[2];
-    return bytes >= (box->device->info.cpu ? BN_WORTH_SPLITTING_CPU : BN_WORTH_SPLITTING_GPU);
+    const bool lines = k->desc->range == BN_PER_ROW || k->desc->range == BN_PER_ROWS;
+    return bytes >= (box->device->info.cpu ? BN_WORTH_SPLITTING_CPU
+                     : lines               ? BN_WORTH_SPLITTING_LINES
+                                           : BN_WORTH_SPLITTING_GPU);
 }
 
 /* Splits a box into what reads no other device's cells as these requests say, and the rest in at most six slabs. Cuts
@@ -219,6 +224,34 @@ static bn_status receive(const bn_launching *l, const bn_halo_request *requests)
     return bn_halo_exchange_end(l->received, requests, l->requests, false);
 }
 
+/* A box, in the parts that an argument asks for. Others need what all but the last of them store: that is computed, and
+ * sent, beside the last one, since alone those parts would not fill a device. */
+static bn_status launch_divided(bn_launching *l, size_t b)
+{
+    static const char doing[] = "launching what other devices need first";
+    const bn_domain *d = l->domain;
+    bn_device *device = d->boxes[b].device;
+    const bn_argument_kind *kind = l->divides ? l->divides->kind : NULL;
+    bn_part parts[BN_PARTS_MAX] = { bn_whole_box(d, b) };
+    const size_t count = kind ? kind->divide(l, b, parts) : 1, outer = count > 1 ? count - 1 : count;
+    const bool beside = outer < count && !one_at_a_time(d);
+    const bn_order order = { &device->fork.before, NULL, true };
+    if (beside) {
+        BN_TRY(bn_call_mark(device, doing, &device->fork.before));
+        BN_TRY(bn_call_flush(device, doing, device->queue));
+    }
+    for (size_t p = 0; p < outer; p++)
+        BN_TRY(launch_part(l->kernel, b, &parts[p], beside ? &order : NULL));
+    if (outer > 0 && kind && kind->outer_launched)
+        BN_TRY(kind->outer_launched(l, b, beside));
+    if (beside)
+        BN_TRY(bn_call_flush(device, doing, device->incoming));
+    for (size_t p = outer; p < count; p++)
+        BN_TRY(launch_part(l->kernel, b, &parts[p], NULL));
+    const cl_event *last[BN_HOLDS] = { &device->fork.last };
+    return beside ? bn_call_hold(device, doing, last) : BN_OK;
+}
+
 /* Over every box here; with `requests` these halos are exchanged. */
 static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
 {
@@ -236,17 +269,9 @@ static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
         return launch_split(l, requests);
     if (l->requests > 0 && l->needed)
         BN_TRY(receive(l, requests));
-    for (size_t b = 0; b < d->box_count; b++) {
-        if (!d->boxes[b].device)
-            continue;
-        parts[0] = bn_whole_box(d, b);
-        count = l->divides ? l->divides->kind->divide(l, b, parts) : 1;
-        for (size_t p = 0; p < count; p++) {
-            BN_TRY(launch_part(k, b, &parts[p], NULL));
-            if (l->divides && l->divides->kind->part_launched)
-                BN_TRY(l->divides->kind->part_launched(l, b, p, count));
-        }
-    }
+    for (size_t b = 0; b < d->box_count; b++)
+        if (d->boxes[b].device)
+            BN_TRY(launch_divided(l, b));
     return l->requests > 0 && !l->needed ? receive(l, requests) : BN_OK;
 }
 

@@ -70,10 +70,9 @@ static size_t divide(const bn_launching *l, size_t box, bn_part parts[BN_PARTS_M
     return count;
 }
 
-/* The last part is the inside. */
-static bn_status part_launched(const bn_launching *l, size_t box, size_t part, size_t count)
+static bn_status outer_launched(const bn_launching *l, size_t box, bool beside)
 {
-    return part + 1 == (count > 1 ? count - 1 : 1) ? bn_overlap_pack(l->divides->object.field, box) : BN_OK;
+    return bn_overlap_pack(l->divides->object.field, box, beside);
 }
 
 static bn_status after(const bn_launching *l, const bn_arg *a)
@@ -93,5 +92,5 @@ const bn_argument_kind bn_argument_transposed = { .owner = bn_argument_field_own
                                                   .prepare = prepare,
                                                   .set = bn_argument_set_field,
                                                   .divide = divide,
-                                                  .part_launched = part_launched,
+                                                  .outer_launched = outer_launched,
                                                   .after = after };
