@@ -66,7 +66,10 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
  * writes at once: parts of them cost more than to store in place, and to read again once ROWS lines are there. In a
  * plane, or where not even one line fits (HELD 0), psi stays in registers: less time a step, and more registers. */
 #define ROWS (SPACE ? 4 : 1) /* BN_PER_ROWS */
-#define HAS_ALL_CHUNKS (KEEPS_REGISTERS && CHUNKS <= 256) /* a work-group, usually; the ends of 342 exceed 32 KiB */
+#define LANES 256 /* of a work-group, usually; the ends of 342 chunks exceed 32 KiB */
+#define HAS_ALL_CHUNKS (KEEPS_REGISTERS && CHUNKS <= LANES)
+#define IN_WINDOWS (KEEPS_REGISTERS && SPACE && CHUNKS > LANES)
+#define GROUP_CHUNKS (IN_WINDOWS ? LANES : CHUNKS) /* those that a work-group has at a time */
 #define LINES (HAS_ALL_CHUNKS ? SIDE_BY_SIDE : 1)
 #define IN_LOCAL (HAS_ALL_CHUNKS && HELD > 0)
 #define STORED_FROM_LOCAL (IN_LOCAL && HELD * 2 * REAL_BYTES >= 32)
@@ -80,14 +83,14 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #define STORED_AT(i, row) AT_TRANSPOSED(sizes, i, row)
 #endif
 
-/* (5): what enters chunk c from the chunks before it, and from those behind it. */
+/* (5): what enters chunk c of so many from the chunks before it, and from those behind it. */
 #define FORWARD_INPUT(y, c)                                 \
     real2 y = (real2)(0);                                   \
     for (int from_ = max(c - reach, 0); from_ < c; from_++) \
         y = cfma(forward_factor[from_ * LINES], y, forward_carry[from_ * LINES]);
-#define BACKWARD_INPUT(u, c)                                         \
-    real2 u = (real2)(0);                                            \
-    for (int from_ = min(c + reach, CHUNKS - 1); from_ > c; from_--) \
+#define BACKWARD_INPUT(u, c, chunks)                                   \
+    real2 u = (real2)(0);                                              \
+    for (int from_ = min(c + reach, (chunks) - 1); from_ > c; from_--) \
         u = cfma(backward_factor[from_ * LINES], u, backward_carry[from_ * LINES]);
 
 /* Whether node j of chunk c is there: only the last chunk may be short. */
@@ -116,28 +119,39 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #else
 #define PSI(j) f[j]
 #define V(j) v[j]
-#define MEMORY_VALUES (HAS_ALL_CHUNKS ? 6 * CHUNKS + 2 : 4 * LINES * CHUNKS) /* low and high of registers alone */
+#define IN_REGISTERS_ALONE (6 * GROUP_CHUNKS + 2) /* with low and high */
+#define IN_MEMORY (4 * LINES * CHUNKS)
+#define MEMORY_VALUES                                                                                         \
+    (HAS_ALL_CHUNKS || (IN_WINDOWS && IN_REGISTERS_ALONE > IN_MEMORY) ? IN_REGISTERS_ALONE : IN_MEMORY)
 #endif
 
+/* Chunks of a line that a work-group takes at once, so many from `begin` on: all of them, or a part that overlaps the
+ * next one. It stores those in [stored_begin, stored_end). */
+typedef struct window {
+    int begin, chunks, stored_begin, stored_end;
+} window;
+#define WHOLE_LINE ((window){ 0, CHUNKS, 0, CHUNKS })
+
 /* One work-item per chunk. Steps of the lines from row on, number k and following of the work-group's; psi is stored in
- * place unless it is only to be stored from local memory. */
-static inline void steps_in_registers(global real2 *psi, global const real2 *factors_r, global const change_t *change,
-                                      int store, int row, int k, real2 factor, int reach, int steps,
-                                      local real2 *memory)
+ * `result`, which is psi itself but for windows, unless it is only to be stored from local memory. */
+static inline void steps_in_registers(global const real2 *psi, global const real2 *factors_r,
+                                      global const change_t *change, global real2 *result, window w, int store, int row,
+                                      int k, real2 factor, int reach, int steps, local real2 *memory)
 {
     const int l = (int)(get_local_id(0) % LINES), c = (int)(get_local_id(0) / LINES);
-    const int mine = c < CHUNKS;
+    const int mine = c < w.chunks;
     /* Work-items without a chunk, and lines that are not there, do what the last does. */
-    const int own = min(c, CHUNKS - 1);
+    const int own = min(c, w.chunks - 1), of_line = w.begin + own;
     const index_t first = AT(0, min(row + l, NY - 1));
-    local real2 *forward_carry = memory + l, *backward_carry = forward_carry + LINES * CHUNKS;
-    local real2 *forward_factor = backward_carry + LINES * CHUNKS, *backward_factor = forward_factor + LINES * CHUNKS;
+    local real2 *forward_carry = memory + l, *backward_carry = forward_carry + LINES * GROUP_CHUNKS;
+    local real2 *forward_factor = backward_carry + LINES * GROUP_CHUNKS;
+    local real2 *backward_factor = forward_factor + LINES * GROUP_CHUNKS;
     real2 r_before = (real2)(0), r[CHUNK], y[CHUNK];
     change_t v[CHUNK];
 #if IN_LOCAL
     local change_t *nodes_v = (local change_t *)(memory + AT_V);
     local real2 *nodes = memory + NODES_OF(k);
-    global real2 *line_psi = psi + first + own;
+    global const real2 *line_psi = psi + first + own;
     global const real2 *line_r = factors_r + first + own;
     global const change_t *line_v = change + first + own;
     FOR_NODES(j) {
@@ -157,24 +171,24 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
     if (c == 0)
         nodes[CHUNKS * CHUNK * LINES + l] = (real2)(0);
 #else
-    local real2 *low = backward_factor + CHUNKS, *high = low + CHUNKS + 1;
+    local real2 *low = backward_factor + GROUP_CHUNKS, *high = low + GROUP_CHUNKS + 1;
     real2 f[CHUNK];
     FOR_NODES(j) {
-        const int is_node = mine && IS_NODE(c, j);
-        const index_t at = first + (is_node ? c * CHUNK + j : 0);
+        const int is_node = mine && IS_NODE(of_line, j);
+        const index_t at = first + (is_node ? of_line * CHUNK + j : 0);
         f[j] = is_node ? psi[at] : (real2)(0);
         r[j] = is_node ? factors_r[at] : (real2)(0);
         v[j] = is_node ? change[at] : (change_t)(0);
     }
     if (mine && c > 0)
-        r_before = factors_r[first + c * CHUNK - 1];
+        r_before = factors_r[first + of_line * CHUNK - 1];
     if (c == 0)
-        high[0] = low[CHUNKS] = (real2)(0);
+        high[0] = low[w.chunks] = (real2)(0);
 #endif
     if (mine) {
         real2 forward = (real2)(1, 0), backward = (real2)(1, 0);
         FOR_NODES(j)
-            if (IS_NODE(c, j)) {
+            if (IS_NODE(of_line, j)) {
                 forward = cmul(forward, j > 0 ? -r[j - 1] : c > 0 ? -r_before : (real2)(0));
                 backward = cmul(backward, -r[j]);
             }
@@ -212,17 +226,17 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
         real2 u = (real2)(0);
         FOR_NODES_BACK(j) { /* (4) as if nothing entered */
             const real2 next = cmul(r[j], y[j] - u);
-            u = IS_NODE(c, j) ? next : u;
+            u = IS_NODE(of_line, j) ? next : u;
         }
         if (mine)
             backward_carry[c * LINES] = u;
         barrier(CLK_LOCAL_MEM_FENCE);
-        BACKWARD_INPUT(w, own)
+        BACKWARD_INPUT(u_in, own, w.chunks)
         FOR_NODES_BACK(j) { /* (4), (1) */
-            const real2 next = cmul(r[j], y[j] - w);
-            w = IS_NODE(c, j) ? next : w;
-            if ((mine | !IN_LOCAL) && IS_NODE(c, j))
-                PSI(j) = cfnma(factor, w, PSI(j));
+            const real2 next = cmul(r[j], y[j] - u_in);
+            u_in = IS_NODE(of_line, j) ? next : u_in;
+            if ((mine | !IN_LOCAL) && IS_NODE(of_line, j))
+                PSI(j) = cfnma(factor, u_in, PSI(j));
         }
     }
 #if IN_LOCAL
@@ -231,11 +245,12 @@ static inline void steps_in_registers(global real2 *psi, global const real2 *fac
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* all have read, those that only follow the last too */
     FOR_NODES(j)
         if (mine && row + l < NY && IS_IN_ORDER(j))
-            line_psi[j * CHUNKS] = nodes[IN_ORDER(j) * LINES + l];
+            result[first + IN_ORDER(j)] = nodes[IN_ORDER(j) * LINES + l];
 #else
+    const int stored = mine && of_line >= w.stored_begin && of_line < w.stored_end;
     FOR_NODES(j)
-        if (mine && IS_NODE(c, j))
-            psi[first + c * CHUNK + j] = f[j];
+        if (stored && IS_NODE(of_line, j))
+            result[first + of_line * CHUNK + j] = f[j];
     (void)store;
     (void)k;
 #endif
@@ -288,7 +303,7 @@ static inline void steps_in_memory(global real2 *psi, global const real2 *factor
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         FOR_CHUNKS(c) {
-            BACKWARD_INPUT(u, c)
+            BACKWARD_INPUT(u, c, CHUNKS)
             for (int i = END(c) - 1; i >= c * CHUNK; i--) { /* (4), (1) */
                 u = cmul(factors_r[first + i], work[first + i] - u);
                 psi[first + i] = cfnma(factor, u, psi[first + i]);
@@ -299,11 +314,11 @@ static inline void steps_in_memory(global real2 *psi, global const real2 *factor
 }
 
 #define IN_REGISTERS (HAS_ALL_CHUNKS && get_local_size(0) >= LINES * CHUNKS)
-#define TAKE_STEPS(store, row, k, factor)                                                                 \
-    if (IN_REGISTERS)                                                                                     \
-        steps_in_registers(psi, factors_r, change, store, row, k, factor, reach, steps, memory);       \
-    else                                                                                                  \
-        for (int row_ = row; row_ < min(row + LINES, NY); row_++)                                         \
+#define TAKE_STEPS(store, row, k, factor)                                                                         \
+    if (IN_REGISTERS)                                                                                             \
+        steps_in_registers(psi, factors_r, change, psi, WHOLE_LINE, store, row, k, factor, reach, steps, memory); \
+    else                                                                                                          \
+        for (int row_ = row; row_ < min(row + LINES, NY); row_++)                                                 \
             steps_in_memory(psi, factors_r, change, work, AT(0, row_), factor, reach, steps, memory);
 
 #if !SPACE
@@ -316,6 +331,43 @@ kernel void bpm_crank_nicolson(global real2 *psi, global const real2 *restrict f
     TAKE_STEPS(0, (int)get_global_id(1) - Y0, 0, factors[(int)get_global_id(1)])
 }
 #else
+/* The rows from `top` on, to the transposed grid. */
+static inline void store_transposed(global real2 *other, const int16 sizes, global const real2 *from, int top)
+{
+    for (uint n = (uint)get_local_id(0); n < NX * ROWS; n += (uint)get_local_size(0)) {
+        const int i = (int)(n / ROWS), row = top + (int)(n % ROWS);
+        if (row < NY && IS_STORED(i))
+            other[STORED_AT(i, row)] = from[AT(i, row)];
+    }
+}
+
+/* Lines of more chunks than work-items go by in windows that overlap, each with ends as if there were walls: what is
+ * wrong there comes reach + 1 chunks inwards in a step, as with pieces of lines (docs/bpm.md). Results lie in `work`:
+ * the next window needs what psi was. */
+#define BEYOND (steps * (reach + 1))
+#define WINDOW_STORES (min((int)get_local_size(0), LANES) - 2 * BEYOND)
+#define FEWEST_STORED 32 /* with fewer the windows have more to do than lines in global memory */
+static inline void steps_in_windows(global real2 *psi, global const real2 *factors_r, global const change_t *change,
+                                    global real2 *work, global real2 *other, const int16 sizes, int store, int top,
+                                    real2 factor, int reach, int steps, local real2 *memory)
+{
+    const int rows = min(top + ROWS, NY), each = WINDOW_STORES;
+    ROLLED for (int row = top; row < rows; row++)
+        ROLLED for (int begin = 0, end; begin < CHUNKS; begin = end) {
+            const int first = max(begin - BEYOND, 0), last = min(begin + each + BEYOND, CHUNKS);
+            end = last < CHUNKS ? begin + each : CHUNKS;
+            steps_in_registers(psi, factors_r, change, work, (window){ first, last - first, begin, end }, 0, row, 0,
+                               factor, reach, steps, memory);
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (store != 0)
+        store_transposed(other, sizes, work, top);
+    for (int row = top; store != 1 && row < rows; row++)
+        for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))
+            psi[AT(i, row)] = work[AT(i, row)];
+}
+
 /* Half steps along the lines of a cross-section: what P has along the line and half of the index; the rest belongs to
  * the half steps along the lines across, and each of them keeps the power. store: 0 in place; 1 transposed, value i of
  * row j to row i of the transposed grid, whose box has these `sizes`, at place j; 2 both. ROWS values that lie beside
@@ -329,6 +381,11 @@ kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factor
 {
     local real2 memory[MEMORY_VALUES];
     const int top = LAUNCH_Y + (int)get_group_id(1) * ROWS;
+    if (IN_WINDOWS & (WINDOW_STORES >= FEWEST_STORED)) {
+        steps_in_windows(psi, factors_r, change, work, other, sizes, store, top, (real2)(factor_x, factor_y), reach,
+                         steps, memory);
+        return;
+    }
     ROLLED for (int row = top; row < min(top + ROWS, NY); row += LINES) {
         TAKE_STEPS(store, row, row - top, (real2)(factor_x, factor_y))
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -344,12 +401,8 @@ kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factor
 #endif
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
-    const int from_memory = (store != 0) & (!STORED_FROM_LOCAL | !IN_REGISTERS);
-    for (uint n = from_memory ? (uint)get_local_id(0) : NX * ROWS; n < NX * ROWS; n += (uint)get_local_size(0)) {
-        const int i = (int)(n / ROWS), row = top + (int)(n % ROWS);
-        if (row < NY && IS_STORED(i))
-            other[STORED_AT(i, row)] = psi[AT(i, row)];
-    }
+    if ((store != 0) & (!STORED_FROM_LOCAL | !IN_REGISTERS))
+        store_transposed(other, sizes, psi, top);
 }
 #endif
 #endif

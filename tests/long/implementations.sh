@@ -96,6 +96,7 @@ bpm/selftest-space --set march.length=1.2e-6
 bpm/selftest-space --set march.length=1.2e-6 --work-group 7x1
 bpm/selftest-space --set march.length=1.2e-6 --work-group 128x1
 bpm/selftest-space --set march.length=1.2e-6 --boxes 3
+bpm/selftest-windows --steps 1 --set grid.cells=9 --set grid.width=0.8e-6 --set walls.kind=metal
 bpm/selftest-transforms
 CASES
 else

@@ -237,11 +237,11 @@ static bn_status choose_chunks(const bn_case *c, bpm *s)
     const int wish = (int)bn_case_int(c, "solver.chunk");
     for (int d = 0; d < s->c.axes; d++) {
         bpm_axis *a = &s->axis[d];
-        const int n = (int)a->n, least = (n + 511) / 512;
+        const int n = (int)a->n, least = bpm_least_chunk(s, n);
         if (wish > 0 && wish < least)
-            return bn_case_reject(c, "solver.chunk", NULL,
-                                  "%d unknowns in more than 512 chunks do not fit into local memory; take %d or more",
-                                  n, least);
+            return bn_case_reject(
+                c, "solver.chunk", NULL,
+                "local memory does not hold the ends of so many chunks of %d unknowns; take %d or more", n, least);
         a->chunk = wish > 0 ? wish : bpm_good_chunk(s, n, a->h);
         a->chunks = (n + a->chunk - 1) / a->chunk;
         a->piece = a->n;
@@ -369,6 +369,8 @@ bn_status bpm_plan_constants(bn_plan *p, const bpm *s)
 {
     bn_define constants[BPM_KERNEL_CONSTANTS];
     BN_TRY(bn_plan_needs(p, s->c.axes == 2 ? "lines along x and y" : "lines along y"));
+    if (s->c.axes == 2 && (s->axis[0].chunks > BPM_LANES || s->axis[1].chunks > BPM_LANES))
+        BN_TRY(bn_plan_needs(p, "lines in windows"));
     if (s->c.lossy)
         BN_TRY(bn_plan_needs(p, "absorbing layers"));
     if (s->c.axes == 1 && s->c.per_record >= BPM_LONG_LAUNCH)

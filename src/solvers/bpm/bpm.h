@@ -36,7 +36,9 @@ typedef enum bpm_shape { BPM_SHAPES(BN_CHOICE_ENUM) } bpm_shape; /* from BPM_Y_J
 
 #define BPM_PI 3.14159265358979323846
 enum { BPM_STRUCTURES = 64, BPM_PORTS = 8, BPM_COLOURS = 64, BPM_LANES = 256, BPM_CHUNK_MAX = 64 };
-enum { BPM_CHUNK_SHORT = 9 }; /* nodes of a chunk that leave registers for more work-groups on a compute unit */
+/* Nodes of a chunk that leave registers for more work-groups on a compute unit; the most with which lines that a
+ * work-group has as a whole take less time than in windows (an H200; kernels/bpm.cl). */
+enum { BPM_CHUNK_SHORT = 9, BPM_CHUNK_LONG_SINGLE = 14, BPM_CHUNK_LONG_DOUBLE = 17 };
 /* Steps of a launch that tells more of a device than a few do: data/cases/bpm/selftest-long.toml. */
 enum { BPM_LONG_LAUNCH = 100 };
 
@@ -268,6 +270,8 @@ void bpm_scale(const bpm_operator *, double _Complex *scale);
 /* How many chunks back a carried value still counts on lines in one medium, p the weight of the new layer; at most all.
  */
 int bpm_guess_reach(const bpm *, const bpm_axis *, double _Complex p);
+/* Nodes that each chunk of a line of n unknowns has at least: local memory holds the ends of so many chunks. */
+int bpm_least_chunk(const bpm *, int n);
 /* Nodes in a chunk that suit a line of n unknowns at distances h. */
 int bpm_good_chunk(const bpm *, int n, double h);
 /* How many chunks back a value that is carried along a line with these r still counts; at least 1. */

@@ -85,13 +85,16 @@ static double passing(const double *r, size_t n, int c, int chunk)
     return sqrt(fmax(square, 1e-280));
 }
 
+/* What is left of a carried value where it counts no more. */
+static double least_share(const bpm *s) { return s->c.single ? 0x1p-28 : 0x1p-57; }
+
 int bpm_reach(const bpm *s, const bpm_axis *a, const double *r)
 {
-    const double least = s->c.single ? 0x1p-28 : 0x1p-57;
+    const double least = least_share(s);
     int begin = 0; /* of a window of chunks that lets pass less than `least` */
     int reach = 1;
     double passed = 1;
-    for (int c = 0; c < a->chunks; c++) {
+    for (int c = 0; c + 1 < a->chunks; c++) { /* the last one, which may be short, lies between no others */
         passed *= passing(r, a->n, c, a->chunk);
         for (double without; passed < least; passed = without, begin++) {
             without = passed / passing(r, a->n, begin, a->chunk);
@@ -110,13 +113,19 @@ static double fading(const bpm *s, double h, double _Complex p)
     const double _Complex d = hk * hk / p - 2;
     double _Complex r = 0.5 * (d - csqrt(d * d - 4));
     r = cabs(r) > 1 ? 1 / r : r; /* where r = 1 / (d - r) settles */
-    return log(s->c.single ? 0x1p-28 : 0x1p-57) / log(cabs(r));
+    return log(least_share(s)) / log(cabs(r));
 }
 
 int bpm_guess_reach(const bpm *s, const bpm_axis *a, double _Complex p)
 {
     const double chunks = ceil(fading(s, a->h, p) / a->chunk);
     return chunks < a->chunks ? (int)chunks : a->chunks;
+}
+
+int bpm_least_chunk(const bpm *s, int n)
+{
+    const int most = s->c.single ? 1022 : 511; /* their ends fit 32 KiB of local memory */
+    return (n + most - 1) / most;
 }
 
 /* Values are carried along over about `far` nodes, far / chunk chunks, for each of the n / chunk chunks: with chunks of
@@ -133,7 +142,12 @@ int bpm_good_chunk(const bpm *s, int n, double h)
     int lines = s->c.axes == 2 ? BN_BLOCK_NY : 1; /* of a work-group, side by side */
     while (lines > 1 && lines * n > BPM_CHUNK_SHORT * BPM_LANES)
         lines /= 2;
-    const int usual = (lines * n + BPM_LANES - 1) / BPM_LANES, even = (int)ceil(sqrt(far < 1e4 ? far : 1e4));
+    int usual = (lines * n + BPM_LANES - 1) / BPM_LANES;
+    if (s->c.axes == 2 && usual > (s->c.single ? BPM_CHUNK_LONG_SINGLE : BPM_CHUNK_LONG_DOUBLE)) { /* in windows */
+        const int least = bpm_least_chunk(s, n);
+        usual = least > BPM_CHUNK_SHORT ? least : BPM_CHUNK_SHORT;
+    }
+    const int even = (int)ceil(sqrt(far < 1e4 ? far : 1e4));
     const int chunk = even > MOST ? MOST : even > LEAST ? even : LEAST;
     return (usual > chunk ? usual : chunk) | 1; /* odd: see kernels/bpm.cl */
 }

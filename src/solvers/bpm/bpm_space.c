@@ -157,11 +157,11 @@ static bn_status plan_fields(bn_plan *p, bpm *s)
     } else {
         /* The overlap crosses once in two steps, of which one solves the pieces of lines that have it. */
         const double overlap = (double)s->axis[1].overlap * s->axis[1].chunk;
-        bn_plan_scales(p, &(bn_plan_scaling){ .rate = 32e9,
+        bn_plan_scales(p, &(bn_plan_scaling){ .rate = 45e9,
                                               .along = 1,
                                               .exchanges = 0.5,
                                               .bytes = 8 * overlap,
-                                              .face = 40e-6,
+                                              .face = 105e-6,
                                               .overlap = 0.5 * overlap });
         BN_TRY(bn_plan_skip_kernel(p, "bpm_crank_nicolson"));
         BN_TRY(bpm_plan_constants(p, s));
