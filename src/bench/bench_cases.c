@@ -179,15 +179,18 @@ const bn_bench_case bn_bench_peers[] = {
 
 #define SET(...) snprintf(j->sets[j->set_count++], BN_BENCH_SET, __VA_ARGS__)
 
-/* After each record the host reads and sums the whole field, about LOOK seconds a point (6 ms for 1024 x 1024). A
- * record has so many steps that this is about a fortieth of it, by an estimate from the device's limits: a step in
- * space reaches a fifth of the copy bandwidth, one of many beams in a plane a third of the unfused arithmetic. */
+/* After each record of a plane the host reads and sums the field, about LOOK seconds a point; in space the device forms
+ * the sums, which takes no longer than a step, and the host waits and adds up, less than WAIT. A record has so many
+ * steps that this is about a fortieth of it, by an estimate from the device's limits: a step in space reaches a fifth
+ * of the copy bandwidth, one of many beams in a plane a third of the unfused arithmetic. */
 static double steps_of_record(const bn_bench_case *c, double points, bool twice, const bn_device_limits *l)
 {
-    static const double LOOK = 6e-9, LOOKS = 40, SHARE_SPACE = 0.2, SHARE_PLANE = 0.15, LEAST_STEP = 1e-6;
+    static const double LOOK = 6e-9, WAIT = 200e-6, LOOKS = 40, SHARE_SPACE = 0.2, SHARE_PLANE = 0.15,
+                        LEAST_STEP = 1e-6;
     const double step = c->dims == 2 ? 7 * (twice ? 8 : 4) * points / (SHARE_SPACE * l->copy)
                                      : fmax(LEAST_STEP, 30 * points / (SHARE_PLANE * fmax(l->flops[twice], 1)));
-    return fmax(16, ceil(LOOKS * LOOK * points / step));
+    const double look = c->dims == 2 ? WAIT + step : LOOK * points;
+    return fmax(16, ceil(LOOKS * look / step));
 }
 
 /* In a plane one launch does all steps of a record: so many that what lies between launches is small beside them. */

@@ -135,8 +135,8 @@ static const bn_key schema[] = {
     { .name = "solver.sweeps", .type = BN_KEY_INT, .gone = ITERATION_GONE },
     { .name = "solver.chunk", .type = BN_KEY_INT, .def = 0, .min = 0, .max = BPM_CHUNK_MAX,
       .only = "solver.method=direct",
-      .help = "unknowns of the direct solver in one work-item; 0: as many as 256 work-items need, fewer in long lines of "
-              "a beam in space, more if dz is long" },
+      .help = "unknowns of the direct solver in one work-item; 0: as many as 256 work-items need, fewer in long lines "
+              "of a beam in space, more if dz is long" },
     { .name = "output.map", .type = BN_KEY_BOOL, .def = 1, .help = "keep the intensity in y and z, as a picture" },
     { .name = "output.series_every", .type = BN_KEY_INT, .def = 1, .min = 1, .max = HUGE_VAL,
       .help = "steps between lines of series.csv" },

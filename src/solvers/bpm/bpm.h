@@ -148,9 +148,14 @@ typedef struct bpm_method {
     bn_status (*section)(bn_sim *, bpm *, bool entered);
     bn_status (*propagate)(bpm *, const bpm_steps *);
 } bpm_method;
-/* An engine's methods: elimination in a plane, elimination in space, transforms. */
+/* What each row of the cross-section adds, psi times the scale along x: |psi|^2, its first and second moments about the
+ * node `middle` in nodes, and the real and imaginary part of conj(start) psi. */
+enum { BPM_ROW_SUMS = 5 };
+typedef bn_status bpm_sum_rows_function(bpm *, int middle, double (*sums)[BPM_ROW_SUMS]);
+/* An engine's methods: elimination in a plane, elimination in space, transforms; and in space its sums. */
 typedef struct bpm_methods {
     const bpm_method *plane, *space, *fft;
+    bpm_sum_rows_function *sum_rows;
 } bpm_methods;
 
 /* --- the state --- */
@@ -161,7 +166,18 @@ typedef struct bpm_plane {
     bn_device_array *factors;
 } bpm_plane;
 
+/* Of a device. */
+typedef struct bpm_row_sums {
+    bn_domain *domain;
+    bn_field *field; /* pairs: numbers, and what their rounding left over */
+    bn_device_array *scale;
+    bn_program *program;
+    bn_kernel *kernel;
+} bpm_row_sums;
+
 typedef struct bpm_space {
+    bpm_sum_rows_function *sum_rows; /* the engine's */
+    bpm_row_sums sums;
     bn_field *start, *intensity, *index; /* start: what enters; once it is found the mode, if that is what enters */
     double spot[2], spot_waist;          /* x and y of the middle of a Gaussian, or of the guess at a mode */
     double section_z;                    /* of the index profile */
@@ -320,6 +336,12 @@ BN_CHECKED bn_status bpm_find_largest(bn_sim *, bpm *);
 BN_CHECKED bn_status bpm_rayleigh(bn_sim *, bpm *, double *index, double *power);
 /* psi over s->space.largest, as what enters from now on, too. */
 BN_CHECKED bn_status bpm_normalize(bpm *);
+
+/* bpm_row_sums.c: on a device. */
+BN_CHECKED bn_status bpm_plan_row_sums(bn_plan *, const bpm *);
+BN_CHECKED bn_status bpm_row_sums_create(bn_sim *, bpm *);
+void bpm_row_sums_destroy(bpm *);
+bpm_sum_rows_function bpm_sum_rows;
 
 /* bpm_fft.c: by transforms. `multiply`: one field by another, point by point. */
 typedef bn_status bpm_multiply(bpm *, bn_field *, bn_field *by);

@@ -79,112 +79,84 @@ bn_status bpm_launch_space(bpm *s, bool make)
 
 /* --- what is observed --- */
 
-/* What a row adds. Rows are summed up by themselves, on all processors, and then in order: the same for any number. */
-typedef struct row_sums {
-    double power, x1, x2; /* of the intensity, and its moments */
-    double peak;          /* its share of the intensity at the launch's centre */
-    double re, im;        /* sum conj(start) psi */
-} row_sums;
-
-typedef struct observation {
-    const bpm *s;
-    bpm_record *out;
-    double *map;
-    double x1, x2, y1, y2, re, im; /* of all rows so far */
-    double at[2];                  /* the launch's centre, between the outermost nodes */
-    row_sums *row;                 /* of the whole grid */
-    uint32_t first;                /* row of the band at hand, and its values */
-    double *psi, *start;
-} observation;
-
 /* Shares of the nodes beside it in a value at `place`, which lies `node` spacings from the wall. */
 static double beside(double place, double node, double h) { return fmax(0, 1 - fabs(place / h - node)); }
 
-static void sum_rows(void *user, size_t begin, size_t end)
+/* The intensity at the launch's centre, from the nodes around it. */
+static bn_status read_peak(const bpm *s, double *peak)
 {
-    const observation *o = user;
-    const bpm *s = o->s;
-    const size_t nx = s->c.n;
-    const double h = s->axis[0].h;
-    for (size_t j = begin; j < end; j++) {
-        double *psi = o->psi + 2 * j * nx;
-        row_sums sums = { 0 };
-        rescale(s, o->first + (uint32_t)j, 1, psi, false);
-        for (size_t i = 0; i < nx; i++) {
-            const double here = psi[2 * i] * psi[2 * i] + psi[2 * i + 1] * psi[2 * i + 1], x = (double)(i + 1) * h;
-            sums.power += here;
-            sums.x1 += here * x;
-            sums.x2 += here * x * x;
-        }
-        const double row_at_centre = beside(o->at[1], (double)(o->first + j + 1), s->c.h);
-        for (size_t i = 0; row_at_centre > 0 && i < nx; i++)
-            sums.peak += (psi[2 * i] * psi[2 * i] + psi[2 * i + 1] * psi[2 * i + 1]) * row_at_centre *
-                         beside(o->at[0], (double)(i + 1), h);
-        const double *start = o->start + 2 * j * nx;
-        for (size_t i = 0; i < nx; i++) {
-            sums.re += start[2 * i] * psi[2 * i] + start[2 * i + 1] * psi[2 * i + 1];
-            sums.im += start[2 * i] * psi[2 * i + 1] - start[2 * i + 1] * psi[2 * i];
-        }
-        o->row[o->first + j] = sums;
+    bn_region r = { .n = { 1, 1, 1 } };
+    double at[2], psi[8];
+    for (int d = 0; d < 2; d++) {
+        const bpm_axis *a = &s->axis[d];
+        at[d] = fmin(fmax(s->space.spot[d], a->h), a->width - a->h); /* between the outermost nodes */
+        r.first[d] = (uint32_t)fmin(fmax(floor(at[d] / a->h) - 1, 0), (double)a->n - 1);
+        r.n[d] = r.first[d] + 1 < a->n ? 2 : 1;
     }
+    BN_TRY(bn_field_read_region(s->psi, 0, 1, &r, BN_AS_DOUBLES, psi));
+    *peak = 0;
+    for (uint32_t j = 0, k = 0; j < r.n[1]; j++)
+        for (uint32_t i = 0; i < r.n[0]; i++, k++) {
+            const uint32_t node[2] = { r.first[0] + i, r.first[1] + j };
+            double _Complex value = CMPLX(psi[2 * k], psi[2 * k + 1]);
+            if (s->c.pml)
+                value *= s->axis[0].scale[node[0]] * s->axis[1].scale[node[1]];
+            *peak += creal(value * conj(value)) * beside(at[0], node[0] + 1, s->axis[0].h) *
+                     beside(at[1], node[1] + 1, s->axis[1].h);
+        }
+    return BN_OK;
 }
 
-static bn_status observe_rows(void *user, uint32_t first, uint32_t count, double *const *values)
+/* Adds rows up in order. */
+static void observe_rows(const bpm *s, double middle, double (*sums)[BPM_ROW_SUMS], bpm_record *out, double *map)
 {
-    observation *o = user;
-    const bpm *s = o->s;
-    const double own = s->beam[0].start_power;
-    o->first = first;
-    o->psi = values[0];
-    o->start = values[1];
-    bn_parallel_rows(count, 2 * s->c.n, sum_rows, o);
-    for (uint32_t j = first; j < first + count; j++) {
-        const row_sums *row = &o->row[j];
-        const double y = (double)(j + 1) * s->c.h;
-        o->out->power += row->power;
-        o->out->peak += row->peak;
-        o->x1 += row->x1;
-        o->x2 += row->x2;
-        o->y1 += row->power * y;
-        o->y2 += row->power * y * y;
-        o->re += row->re;
-        o->im += row->im;
+    const double own = s->beam[0].start_power, h = s->axis[0].h;
+    double power = 0, x1 = 0, x2 = 0, y1 = 0, y2 = 0;
+    double _Complex overlap = 0;
+    for (uint32_t j = 0; j < s->c.rows; j++) {
+        const double _Complex scale = s->c.pml ? s->axis[1].scale[j] : 1;
+        const double more = creal(scale * conj(scale)), row = more * sums[j][0], y = (double)(j + 1) * s->c.h;
+        power += row;
+        x1 += more * sums[j][1];
+        x2 += more * sums[j][2];
+        y1 += row * y;
+        y2 += row * y * y;
+        overlap += scale * CMPLX(sums[j][3], sums[j][4]);
         for (size_t k = 0; k < s->history.ports; k++)
-            o->out->port[k] += row->power / own * bpm_port_overlap(&s->history, k, y, s->c.h) / s->c.h;
-        if (o->map)
-            o->map[j] = row->power / (double)s->c.n;
+            out->port[k] += row / own * bpm_port_overlap(&s->history, k, y, s->c.h) / s->c.h;
+        if (map)
+            map[j] = row / (double)s->c.n;
     }
-    return BN_OK;
+    const double from_middle = x1 / power, size = creal(overlap * conj(overlap));
+    out->power = power / own;
+    out->centre_x = (middle + 1 + from_middle) * h;
+    out->centre = y1 / power;
+    out->width_x = 2 * h * sqrt(fmax(0, x2 / power - from_middle * from_middle));
+    out->width = 2 * sqrt(fmax(0, y2 / power - out->centre * out->centre));
+    out->start = size / (own * own);
+    if (isfinite(s->beam[0].n_eff)) { /* a launched mode is the start */
+        out->mode = size / (s->beam[0].mode_power * own);
+        out->phase = remainder(carg(overlap) - fmod((double)s->done * s->beam[0].phase, 2 * BPM_PI), 2 * BPM_PI);
+    }
 }
 
 bn_status bpm_observe_space(bpm *s, bpm_record *out, double *map)
 {
-    const double own = s->beam[0].start_power;
-    const bn_row_band rows[] = { { s->psi, true, false }, { s->space.start, true, false } };
-    observation o = { .s = s, .out = out, .map = map, .row = malloc(s->c.rows * sizeof *o.row) };
-    if (!o.row)
+    const int middle = (int)lround(s->space.spot[0] / s->axis[0].h) - 1; /* near the beam: less is rounded away */
+    double(*sums)[BPM_ROW_SUMS] = malloc(s->c.rows * sizeof *sums);
+    if (!sums)
         return bn_fail(bn_domain_context(bn_field_domain(s->psi)), BN_MEMORY, "no memory for sums of %u rows",
                        s->c.rows);
-    for (int d = 0; d < 2; d++)
-        o.at[d] = fmin(fmax(s->space.spot[d], s->axis[d].h), s->axis[d].width - s->axis[d].h);
     *out = (bpm_record){
         .z = (double)s->done * s->c.dz, .mirror = (double)NAN, .mode = (double)NAN, .phase = (double)NAN
     };
-    const bn_status st = bn_field_row_bands(rows, 2, true, observe_rows, &o);
-    free(o.row);
-    BN_TRY(st);
-    const double power = out->power, overlap = o.re * o.re + o.im * o.im;
-    out->power = power / own;
-    out->centre_x = o.x1 / power;
-    out->centre = o.y1 / power;
-    out->width_x = 2 * sqrt(fmax(0, o.x2 / power - out->centre_x * out->centre_x));
-    out->width = 2 * sqrt(fmax(0, o.y2 / power - out->centre * out->centre));
-    out->start = overlap / (own * own);
-    if (isfinite(s->beam[0].n_eff)) { /* a launched mode is the start */
-        out->mode = overlap / (s->beam[0].mode_power * own);
-        out->phase = remainder(atan2(o.im, o.re) - fmod((double)s->done * s->beam[0].phase, 2 * BPM_PI), 2 * BPM_PI);
-    }
-    return BN_OK;
+    bn_status st = s->space.sum_rows(s, middle, sums);
+    if (st == BN_OK)
+        st = read_peak(s, &out->peak);
+    if (st == BN_OK)
+        observe_rows(s, middle, sums, out, map);
+    free(sums);
+    return st;
 }
 
 /* --- fields of files --- */

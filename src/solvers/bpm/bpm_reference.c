@@ -218,6 +218,65 @@ static const bpm_method space = { .setup = setup_lines,
                                   .section = section_space,
                                   .propagate = propagate_space };
 
+/* Numbers and what their rounding left over, of the lanes that sum up a row: kernels/bpm_row_sums.cl. */
+enum { LANES = 256, LAST_LANES = 16 };
+typedef struct row_sum {
+    real high[LANES], low[LANES];
+} row_sum;
+
+static void add(row_sum *r, size_t lane, real x, real left_over)
+{
+    const real sum = r->high[lane] + x, added = sum - r->high[lane];
+    r->low[lane] += ((r->high[lane] - (sum - added)) + (x - added)) + left_over;
+    r->high[lane] = sum;
+}
+
+static void fold(row_sum *r, size_t lane, size_t apart, size_t count)
+{
+    for (size_t n = 1; n < count; n++)
+        add(r, lane, r->high[lane + n * apart], r->low[lane + n * apart]);
+}
+
+static void add_product(row_sum *r, size_t lane, real a, real b)
+{
+    const real product = a * b;
+    add(r, lane, product, FMA(a, b, -product));
+}
+
+static void add_node(row_sum *r, size_t lane, pair psi, pair start, real d)
+{
+    const real intensity = FMA(psi.x, psi.x, psi.y * psi.y);
+    add_product(&r[0], lane, psi.x, psi.x);
+    add_product(&r[0], lane, psi.y, psi.y);
+    add_product(&r[1], lane, intensity, d);
+    add_product(&r[2], lane, intensity * d, d);
+    add_product(&r[3], lane, start.x, psi.x);
+    add_product(&r[3], lane, start.y, psi.y);
+    add_product(&r[4], lane, start.x, psi.y);
+    add_product(&r[4], lane, -start.y, psi.x);
+}
+
+static bn_status sum_rows(bpm *s, int middle, double (*sums)[BPM_ROW_SUMS])
+{
+    for (size_t j = 0; j < s->c.rows; j++) {
+        const pair *psi = (const pair *)bn_field_host(s->psi) + j * s->c.n;
+        const pair *start = (const pair *)bn_field_host(s->space.start) + j * s->c.n;
+        row_sum r[BPM_ROW_SUMS] = { 0 };
+        for (size_t i = 0; i < s->c.n; i++) {
+            const double _Complex scale = s->axis[0].scale[i];
+            const pair value = s->c.pml ? cmul(psi[i], (pair){ (real)creal(scale), (real)cimag(scale) }) : psi[i];
+            add_node(r, i % LANES, value, start[i], (real)((int)i - middle));
+        }
+        for (size_t k = 0; k < BPM_ROW_SUMS; k++) {
+            for (size_t lane = 0; lane < LAST_LANES; lane++)
+                fold(&r[k], lane, LAST_LANES, LANES / LAST_LANES);
+            fold(&r[k], 0, 1, LAST_LANES);
+            sums[j][k] = (double)r[k].high[0] + (double)r[k].low[0];
+        }
+    }
+    return BN_OK;
+}
+
 /* --- transforms --- */
 
 static bn_status setup_fft(bn_sim *sim, bpm *s) { return bn_fft_create(bn_sim_domain(sim), &s->transforms.fft); }
@@ -239,7 +298,7 @@ static const bpm_method fft = {
 
 static bn_status setup(bn_sim *sim, void *state)
 {
-    static const bpm_methods methods = { &plane, &space, &fft };
+    static const bpm_methods methods = { &plane, &space, &fft, sum_rows };
     return bpm_setup(sim, state, &methods);
 }
 

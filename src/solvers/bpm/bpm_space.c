@@ -152,6 +152,7 @@ static bn_status plan_fields(bn_plan *p, bpm *s)
     BN_TRY(bn_plan_field(p, &s->space.intensity, &(bn_field_desc){ "intensity", "", BN_T_REAL, 1, BN_OUTPUT }));
     BN_TRY(bn_plan_field(p, &s->space.index, &(bn_field_desc){ "index", "", BN_T_REAL, 1, BN_OUTPUT }));
     bn_plan_whole_rows(p);
+    BN_TRY(bpm_plan_row_sums(p, s));
     if (s->c.solver == BPM_FFT) {
         BN_TRY(bpm_plan_fft_fields(p, s));
     } else {

@@ -17,6 +17,7 @@ bn_status bpm_setup(bn_sim *sim, bpm *s, const bpm_methods *methods)
 {
     (void)sim;
     s->method = s->c.solver == BPM_FFT ? methods->fft : s->c.axes == 2 ? methods->space : methods->plane;
+    s->space.sum_rows = methods->sum_rows;
     if (s->method->setup)
         BN_TRY(s->method->setup(sim, s));
     if (s->method->prepare)
@@ -31,6 +32,7 @@ void bpm_teardown(void *state)
     bpm *s = state;
     if (s->method)
         s->method->teardown(s);
+    bpm_row_sums_destroy(s);
 }
 
 bn_status bpm_update_outputs(bn_sim *sim, void *state)
@@ -163,7 +165,9 @@ bn_status bpm_resume(bn_sim *sim, void *state)
 
 static bn_status setup(bn_sim *sim, void *state)
 {
-    static const bpm_methods methods = { &bpm_plane_method, &bpm_space_method, &bpm_fft_method };
+    static const bpm_methods methods = { &bpm_plane_method, &bpm_space_method, &bpm_fft_method, bpm_sum_rows };
+    if (((bpm *)state)->c.axes == 2)
+        BN_TRY(bpm_row_sums_create(sim, state));
     return bpm_setup(sim, state, &methods);
 }
 
