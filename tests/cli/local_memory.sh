@@ -40,6 +40,8 @@ if [ $plenty = yes ]; then
 fi
 expect 0 '' 'as many chunks as there may be fit' small "$BINNACLE" verify data/cases/bpm/selftest.toml --quiet --steps 1 \
     --set grid.cells=1025 --set solver.chunk=2
+expect 0 '' 'in lines that go by in windows, too' small "$BINNACLE" verify data/cases/bpm/selftest-windows.toml --quiet --steps 1 \
+    --precision single --set grid.cells_x=2049 --set grid.cells=9 --set solver.chunk=2
 # In double precision they need the more.
 set -- --precision double
 [ -z "${BN_TEST_LONG:-}" ] || set --

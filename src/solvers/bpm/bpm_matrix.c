@@ -124,7 +124,7 @@ int bpm_guess_reach(const bpm *s, const bpm_axis *a, double _Complex p)
 
 int bpm_least_chunk(const bpm *s, int n)
 {
-    const int most = s->c.single ? 1022 : 511; /* their ends fit 32 KiB of local memory */
+    const int most = s->c.single ? 1024 : 512; /* their ends fill 32 KiB of local memory */
     return (n + most - 1) / most;
 }
 
