@@ -142,7 +142,8 @@ static void observe_rows(const bpm *s, double middle, double (*sums)[BPM_ROW_SUM
 
 bn_status bpm_observe_space(bpm *s, bpm_record *out, double *map)
 {
-    const int middle = (int)lround(s->space.spot[0] / s->axis[0].h) - 1; /* near the beam: less is rounded away */
+    /* The node beside the launch's centre: less is rounded away of moments about it. */
+    const int middle = (int)fmin(fmax(round(s->space.spot[0] / s->axis[0].h) - 1, 0), (double)s->c.n - 1);
     double(*sums)[BPM_ROW_SUMS] = malloc(s->c.rows * sizeof *sums);
     if (!sums)
         return bn_fail(bn_domain_context(bn_field_domain(s->psi)), BN_MEMORY, "no memory for sums of %u rows",
