@@ -7,15 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Multiplies (or divides) rows of psi by the scale of both axes. */
-static void rescale(const bpm *s, uint32_t first, uint32_t count, double *values, bool divide)
+/* Multiplies (or divides) row j of psi by the scale of both axes. */
+static void rescale(const bpm *s, uint32_t j, double *values, bool divide)
 {
     double _Complex *psi = (double _Complex *)(void *)values;
-    for (uint32_t j = first; s->c.pml && j < first + count; j++)
-        for (size_t i = 0; i < s->c.n; i++, psi++) {
-            const double _Complex by = s->axis[0].scale[i] * s->axis[1].scale[j];
-            *psi = divide ? *psi / by : *psi * by;
-        }
+    for (size_t i = 0; s->c.pml && i < s->c.n; i++) {
+        const double _Complex by = s->axis[0].scale[i] * s->axis[1].scale[j];
+        psi[i] = divide ? psi[i] / by : psi[i] * by;
+    }
 }
 
 double bpm_start_row(const bpm *s, uint32_t j, double *row)
@@ -57,7 +56,7 @@ static void launch_some(void *user, size_t begin, size_t end)
         if (b->make)
             bpm_start_row(b->s, b->first + (uint32_t)j, start);
         memcpy(psi, start, row * sizeof *psi);
-        rescale(b->s, b->first + (uint32_t)j, 1, psi, true);
+        rescale(b->s, b->first + (uint32_t)j, psi, true);
     }
 }
 
@@ -175,7 +174,7 @@ static void output_some(void *user, size_t begin, size_t end)
         bpm_index_row(s, z, (double)(b->first + j + 1) * s->c.h, 0, nx, index2);
         for (size_t i = 0; i < nx; i++)
             index[i] = creal(csqrt(index2[i]));
-        rescale(s, b->first + (uint32_t)j, 1, psi, false);
+        rescale(s, b->first + (uint32_t)j, psi, false);
         memcpy(envelope, psi, 2 * nx * sizeof *psi);
         for (size_t i = 0; i < nx; i++)
             intensity[i] = psi[2 * i] * psi[2 * i] + psi[2 * i + 1] * psi[2 * i + 1];
