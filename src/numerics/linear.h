@@ -41,7 +41,7 @@ BN_CHECKED bn_status bn_linear_prepare(bn_linear *);
 
 /* The residual of a direct solution is recomputed on the first and then on every so many-th solve; it decides nothing
  * but whether the run may go on. In between the report is the last one. */
-enum { BN_LINEAR_CHECK_EVERY = 32 };
+enum { BN_LINEAR_CHECK_EVERY = 128 };
 
 /* Couples two direct systems A x = b and B y = area x + fixed of the same unknowns (their bits are equal), which may be
  * one and the same, so that bn_linear_solve_two solves both with one transform forward. `plus`: B^-1 fixed, NULL: 0.
