@@ -310,6 +310,8 @@ bn_status bpm_allocate_operator(bn_plan *p, bpm_axis *a)
     a->op.n = a->n;
     BN_TRY(bpm_allocate_pairs(p, a->n, &a->op.w));
     BN_TRY(bpm_allocate_pairs(p, a->n + 1, &a->op.m));
+    BN_TRY(bpm_allocate_pairs(p, a->n, &a->op.balance));
+    BN_TRY(bpm_allocate_pairs(p, a->n, &a->op.middle));
     return bpm_allocate_pairs(p, a->n, &a->op.index2);
 }
 

@@ -95,10 +95,11 @@ typedef struct bpm_beam {
 /* --- lines that steps are taken along --- */
 
 /* The operator of one line at one z: (P' psi)_i = w_i (m_(i+1/2) (psi_(i+1) - psi_i) - m_(i-1/2) (psi_i - psi_(i-1))) +
- * h^2 k0^2 (n_i^2 - n_ref^2) psi_i on `n` nodes, zero beyond; P' = h^2 k^2 P, k = k0 n_ref. m has n + 1 values. */
+ * h^2 k0^2 (n_i^2 - n_ref^2) psi_i on `n` nodes, zero beyond; P' = h^2 k^2 P, k = k0 n_ref. m has n + 1 values.
+ * With the scaling (bpm_scale) row i is multiplied by balance_i; middle_i = w_i (m_(i-1/2) + m_(i+1/2)). */
 typedef struct bpm_operator {
     size_t n;
-    double _Complex *w, *m, *index2;
+    double _Complex *w, *m, *index2, *balance, *middle;
 } bpm_operator;
 
 /* In a plane axis 0 has a line for each beam, along y. In space axis 0 has the lines along x, axis 1 those along y. */
@@ -280,8 +281,9 @@ void bpm_impedance_root(const bpm *, size_t beam, double z, double _Complex *roo
 /* Complex stretching of a coordinate in the absorbing layers before the walls at 0 and `width`. */
 double _Complex bpm_stretch(const bpm *, double place, double width);
 /* r and v of one line: the operator's rows with `own` beside its differences, and q0 = (h k)^2 / p on the diagonal. */
-void bpm_eliminate(const bpm_operator *, const double _Complex *own, double _Complex q0, const double _Complex *scale,
-                   bool lossy, double *r, double *v);
+void bpm_eliminate(const bpm_operator *, const double _Complex *own, double _Complex q0, bool lossy, double *r,
+                   double *v);
+/* The scaling that makes the operator's matrix symmetric, and with it what bpm_eliminate takes. */
 void bpm_scale(const bpm_operator *, double _Complex *scale);
 /* How many chunks back a carried value still counts on lines in one medium, p the weight of the new layer; at most all.
  */

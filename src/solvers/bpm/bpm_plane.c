@@ -168,7 +168,7 @@ static void make_beam(bpm *s, size_t beam, double z)
     bpm_scale(op, scale);
     for (size_t i = 0; i < n; i++)
         op->index2[i] = h2 * k0 * k0 * (op->index2[i] - s->c.reference * s->c.reference);
-    bpm_eliminate(op, op->index2, h2 * k * k / p, scale, s->c.lossy, s->plane.r + 2 * beam * n,
+    bpm_eliminate(op, op->index2, h2 * k * k / p, s->c.lossy, s->plane.r + 2 * beam * n,
                   s->plane.v + (s->c.lossy ? 2 : 1) * beam * n);
     if (s->c.tm)
         bpm_impedance_root(s, beam, z, op->index2);

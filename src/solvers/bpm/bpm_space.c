@@ -295,7 +295,7 @@ static void eliminate_lines(void *user, size_t begin, size_t end)
         double _Complex *own = (double _Complex *)(void *)at; /* each is read before its place is taken */
         if (w->d == 0)
             own_terms(w->s, w->first + (uint32_t)line, 0, a->n, a->h, own);
-        bpm_eliminate(&a->op, own, w->q0, a->scale, w->s->c.lossy, at, w->v + v_size * line * n);
+        bpm_eliminate(&a->op, own, w->q0, w->s->c.lossy, at, w->v + v_size * line * n);
         const int needed = bpm_reach(w->s, a, at);
         reach = needed > reach ? needed : reach;
     }
