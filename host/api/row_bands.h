@@ -22,5 +22,8 @@ typedef bn_status bn_row_band_function(void *user, uint32_t first, uint32_t coun
 enum { BN_ROWS_FIELDS = 4 };
 BN_CHECKED bn_status bn_field_row_bands(const bn_row_band *, size_t count, bool all, bn_row_band_function *,
                                         void *user);
+/* Once through the rows [first, end) alone; each rank through those of its own boxes. */
+BN_CHECKED bn_status bn_field_row_range(const bn_row_band *, size_t count, uint32_t first, uint32_t end,
+                                        bn_row_band_function *, void *user);
 
 #endif

@@ -43,14 +43,14 @@ static bn_status read_band(const bn_row_band *r, size_t box, const bn_region *ba
     return BN_OK;
 }
 
-bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn_row_band_function *function,
-                             void *user)
+static bn_status go_through(const bn_row_band *rows, size_t count, uint32_t begin, uint32_t end, bool all,
+                            bn_row_band_function *function, void *user)
 {
     BN_TRY(check(rows, count, all));
     const bn_domain *d = rows[0].field->domain;
     const size_t row = (size_t)d->desc.grid.n[0] * 2 * bn_domain_real_bytes(d);
-    const uint32_t rows_of_all = d->desc.grid.n[1], fit = row < BAND_BYTES ? (uint32_t)(BAND_BYTES / row) : 1,
-                   most = fit < rows_of_all ? fit : rows_of_all;
+    const uint32_t fit = row < BAND_BYTES ? (uint32_t)(BAND_BYTES / row) : 1,
+                   most = fit < end - begin ? fit : end - begin;
     bn_status st = BN_OK;
     double *values[BN_ROWS_FIELDS] = { NULL };
     for (size_t i = 0; i < count; i++) {
@@ -63,10 +63,11 @@ bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn
     for (size_t p = 0; p < (all ? 1 : bn_domain_parts(d)); p++) {
         bn_region part = bn_domain_whole(d);
         const size_t box = all ? 0 : bn_domain_part(d, p, &part);
-        for (uint32_t first = 0; first < part.n[1]; first += most) {
+        const uint32_t part_end = part.first[1] + part.n[1], last = part_end < end ? part_end : end;
+        for (uint32_t first = part.first[1] > begin ? part.first[1] : begin; first < last; first += most) {
             bn_region band = part;
-            band.first[1] += first;
-            band.n[1] = part.n[1] - first < most ? part.n[1] - first : most;
+            band.first[1] = first;
+            band.n[1] = last - first < most ? last - first : most;
             for (size_t i = 0; i < count; i++)
                 BN_GO(read_band(&rows[i], box, &band, all, values[i]));
             BN_GO(function(user, band.first[1], band.n[1], values));
@@ -79,4 +80,16 @@ out:
     for (size_t i = 0; i < count; i++)
         free(values[i]);
     return st;
+}
+
+bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn_row_band_function *function,
+                             void *user)
+{
+    return go_through(rows, count, 0, rows[0].field->domain->desc.grid.n[1], all, function, user);
+}
+
+bn_status bn_field_row_range(const bn_row_band *rows, size_t count, uint32_t first, uint32_t end,
+                             bn_row_band_function *function, void *user)
+{
+    return go_through(rows, count, first, end, false, function, user);
 }

@@ -398,8 +398,12 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(read_batch(c, p, s));
     BN_TRY(choose_chunks(c, s));
     if (s->c.solver == BPM_FFT)
-        BN_TRY(bpm_plan_fft(c, p, s));
+        BN_TRY(bpm_check_fft(c, s));
     BN_TRY(bpm_allocate(p, 2 * s->c.beams, &s->factor));
+    for (int d = 0; d < s->c.axes; d++) {
+        BN_TRY(bn_plan_allocate(p, s->axis[d].lines * sizeof *s->axis[d].stale, &memory));
+        s->axis[d].stale = memory;
+    }
     if (bn_case_bool(c, "output.map"))
         BN_TRY(bpm_allocate(p, m->capacity * m->map_n, &m->map));
     BN_TRY(bn_plan_allocate(p, m->capacity * sizeof *m->record, &memory));

@@ -109,6 +109,8 @@ typedef struct bpm_axis {
     int chunk, chunks, reach; /* unknowns of a chunk, chunks of a line, and how many of them influence another one */
     int overlap;              /* chunks beyond its own that a box has of a line cut into pieces */
     uint32_t piece;           /* unknowns of the longest piece: n, if lines are not cut */
+    int *line_reach;          /* in space, of each line that was made here; `reach` is the largest */
+    bool *stale;              /* lines whose matrices or phases are to be made: the index has changed on them */
     double _Complex *scale;   /* divides psi in memory, so that matrices are symmetric: n values, in a plane n a beam */
     bpm_operator op;
     bn_domain *domain; /* of the lines as rows */
@@ -167,6 +169,14 @@ typedef struct bpm_plane {
     bn_device_array *factors;
 } bpm_plane;
 
+/* What the matrices of all lines of a cross-section follow from, but for the index profile at that height; of the
+ * phases of transforms this alone changes. */
+typedef struct bpm_made_for {
+    bool any;
+    double z, reference;
+    double _Complex p;
+} bpm_made_for;
+
 /* Of a device. */
 typedef struct bpm_row_sums {
     bn_domain *domain;
@@ -183,8 +193,9 @@ typedef struct bpm_space {
     double spot[2], spot_waist;          /* x and y of the middle of a Gaussian, or of the guess at a mode */
     double section_z;                    /* of the index profile */
     double _Complex section_p;
-    double largest; /* of |psi| */
-    bool relaxing;  /* the mode is sought by steps along imaginary z */
+    bpm_made_for made; /* those on a device */
+    double largest;    /* of |psi| */
+    bool relaxing;     /* the mode is sought by steps along imaginary z */
     int relax_stage, relax_steps;
     double relax_dz, relax_tolerance, relax_index, relax_change;
 } bpm_space;
@@ -192,8 +203,7 @@ typedef struct bpm_space {
 typedef struct bpm_transforms {
     bn_fft *fft;
     bn_field *half, *spectrum; /* phases of half a step, and of one in the spectrum */
-    double *phases;            /* pairs */
-    bool spectrum_set;
+    bpm_made_for made;
     bn_program *program;
     bn_kernel *multiply;
 } bpm_transforms;
@@ -265,6 +275,13 @@ void bpm_index_slopes(const bpm *, size_t beam, double z, double y0, size_t coun
 void bpm_index_row(const bpm *, double z, double y, size_t first, size_t count, double _Complex *out);
 /* Number of steps along z, from step `k` on, in which no structure changes; at least 1. */
 size_t bpm_constant_steps(const bpm *, size_t k);
+/* In space: marks the lines of direction d on which the index may not be the same at both heights. */
+void bpm_mark_changes(const bpm *, int d, double z, double other, bool *line);
+/* Marks as stale the lines of direction d that are not known to be as they were made; `same`: all but the index is. */
+void bpm_mark_stale(const bpm *, int d, const bpm_made_for *, bool same, double z);
+/* Goes once through the stale lines, the rows of these fields. */
+BN_CHECKED bn_status bpm_make_stale(const bpm_axis *, const bn_row_band *, size_t count, bn_row_band_function *make,
+                                    void *user);
 /* Whether anything differs from the background at height z. */
 bool bpm_guides(const bpm_profile *, double z);
 
@@ -280,9 +297,10 @@ double bpm_step_phase(const bpm *, size_t beam, double n_eff);
 void bpm_impedance_root(const bpm *, size_t beam, double z, double _Complex *root);
 /* Complex stretching of a coordinate in the absorbing layers before the walls at 0 and `width`. */
 double _Complex bpm_stretch(const bpm *, double place, double width);
-/* r and v of one line: the operator's rows with `own` beside its differences, and q0 = (h k)^2 / p on the diagonal. */
-void bpm_eliminate(const bpm_operator *, const double _Complex *own, double _Complex q0, bool lossy, double *r,
-                   double *v);
+/* r and v of lines that follow each other: the operator's rows with what stands in r, pairs, beside its differences,
+ * and q0 = (h k)^2 / p on the diagonal. So many lines at a time take less than twice as long as one. */
+enum { BPM_LINES_AT_ONCE = 4 };
+void bpm_eliminate(const bpm_operator *, size_t lines, double _Complex q0, bool lossy, double *r, double *v);
 /* The scaling that makes the operator's matrix symmetric, and with it what bpm_eliminate takes. */
 void bpm_scale(const bpm_operator *, double _Complex *scale);
 /* How many chunks back a carried value still counts on lines in one medium, p the weight of the new layer; at most all.
@@ -319,8 +337,10 @@ bool bpm_result_slopes(const bpm *, const char *result, double *slopes);
 static inline bool bpm_begins_along_y(size_t step) { return step % 2 == 1; }
 /* Scaling and weights for the step number k, or for a step along imaginary z. */
 void bpm_space_prepare(bpm *, size_t k);
-/* r and v of the lines [first, first + count) of direction d in this section; the reach grows with them. */
+/* r, v and reach of the lines [first, first + count) of direction d in this section. */
 void bpm_space_lines(bpm *, int d, uint32_t first, uint32_t count, double *r, double *v);
+/* Sets the reach of direction d to the largest of its lines'. */
+void bpm_space_reach(bpm *, int d);
 /* A step of the simulation while the mode is sought. */
 BN_CHECKED bn_status bpm_relax(bn_sim *, bpm *, bn_step *out);
 extern const bpm_method bpm_space_method;
@@ -347,7 +367,7 @@ bpm_sum_rows_function bpm_sum_rows;
 
 /* bpm_fft.c: by transforms. `multiply`: one field by another, point by point. */
 typedef bn_status bpm_multiply(bpm *, bn_field *, bn_field *by);
-BN_CHECKED bn_status bpm_plan_fft(const bn_case *, bn_plan *, bpm *);
+BN_CHECKED bn_status bpm_check_fft(const bn_case *, const bpm *);
 BN_CHECKED bn_status bpm_plan_fft_fields(bn_plan *, bpm *);
 BN_CHECKED bn_status bpm_fft_section(bn_sim *, bpm *, bool entered);
 BN_CHECKED bn_status bpm_fft_propagate(bpm *, const bpm_steps *, bpm_multiply *);

@@ -1,14 +1,13 @@
 /* bpm_fft.c: steps along z by split operators: half of the index' phase, the phase of free space in the spectrum, the
  * other half (Feit and Fleck 1978). Periodic; paraxial or, with wide_angle, exact in free space. Both engines transform
  * through the same interface. */
+#include "api/parallel_rows.h"
 #include "bpm.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-bn_status bpm_plan_fft(const bn_case *c, bn_plan *p, bpm *s)
+bn_status bpm_check_fft(const bn_case *c, const bpm *s)
 {
-    void *memory;
     if (s->c.tm || s->c.pml || s->c.beams > 1 || s->c.theta != 0.5)
         return bn_case_reject(c, "solver.method", "the direct method takes all of them",
                               "transforms are for one scalar beam, without absorbing layers, march.theta 1/2");
@@ -26,8 +25,6 @@ bn_status bpm_plan_fft(const bn_case *c, bn_plan *p, bpm *s)
                            "one more than a power of two, for example",
                            "transforms need %u cells less one, %u, to be a product of 2, 3, 5 and 7", n + 1, n);
     }
-    BN_TRY(bn_plan_allocate(p, 2 * (size_t)s->c.n * s->c.rows * sizeof *s->transforms.phases, &memory));
-    s->transforms.phases = memory;
     return BN_OK;
 }
 
@@ -48,43 +45,80 @@ static double frequency(uint32_t i, uint32_t n, double h)
     return 2 * BPM_PI * signed_i / ((double)n * h);
 }
 
-static bn_status set_spectrum(bpm *s)
+/* Rows of phases that threads make side by side. */
+typedef struct phase_rows {
+    const bpm *s;
+    double z;
+    uint32_t first;
+    double _Complex *phase;
+} phase_rows;
+/* Exponential, sine and cosine of each. */
+enum { VALUES_A_PHASE = 8 };
+
+static bn_status make_rows(void *user, uint32_t first, uint32_t count, double *const *values,
+                           void (*work)(void *user, size_t first, size_t end))
 {
+    phase_rows *p = user;
+    p->first = first;
+    p->phase = (double _Complex *)(void *)values[0];
+    bn_parallel_rows(count, (size_t)VALUES_A_PHASE * p->s->c.n, work, p);
+    return BN_OK;
+}
+
+static void spectrum_phases(void *user, size_t begin, size_t end)
+{
+    const phase_rows *p = user;
+    const bpm *s = p->s;
     const double k = bpm_k0(s, 0) * s->c.reference;
-    double _Complex *phase = (double _Complex *)(void *)s->transforms.phases;
-    for (uint32_t j = 0; j < s->c.rows; j++)
+    for (size_t row = begin; row < end; row++) {
+        const double ky = frequency(p->first + (uint32_t)row, s->c.rows, s->c.h);
         for (uint32_t i = 0; i < s->c.n; i++) {
-            const double kx = frequency(i, s->c.n, s->axis[0].h), ky = frequency(j, s->c.rows, s->c.h);
-            const double P = -(kx * kx + ky * ky) / (k * k);
+            const double kx = frequency(i, s->c.n, s->axis[0].h), P = -(kx * kx + ky * ky) / (k * k);
             /* What cannot run along z decays. */
             const double _Complex root = P > -1 ? sqrt(1 + P) - 1 : CMPLX(-1, -sqrt(-1 - P));
-            phase[(size_t)j * s->c.n + i] = cexp(CMPLX(0, -k * s->c.dz) * (s->c.wide_angle ? root : 0.5 * P));
+            p->phase[row * s->c.n + i] = cexp(CMPLX(0, -k * s->c.dz) * (s->c.wide_angle ? root : 0.5 * P));
         }
-    return bn_field_set(s->transforms.spectrum, s->transforms.phases, 2 * (size_t)s->c.n * s->c.rows);
+    }
+}
+
+static bn_status spectrum_rows(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    return make_rows(user, first, count, values, spectrum_phases);
+}
+
+/* Of half a step; each n^2 is read before its phase takes its place. */
+static void half_phases(void *user, size_t begin, size_t end)
+{
+    const phase_rows *p = user;
+    const bpm *s = p->s;
+    const double _Complex step = CMPLX(0, -0.25 * bpm_k0(s, 0) * s->c.dz / s->c.reference);
+    for (size_t row = begin; row < end; row++) {
+        double _Complex *at = p->phase + row * s->c.n;
+        s->geometry->row_index(s, p->z, p->first + (uint32_t)row, at);
+        for (uint32_t i = 0; i < s->c.n; i++)
+            at[i] = cexp(step * (at[i] - s->c.reference * s->c.reference));
+    }
+}
+
+static bn_status half_rows(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    return make_rows(user, first, count, values, half_phases);
 }
 
 bn_status bpm_fft_section(bn_sim *sim, bpm *s, bool entered)
 {
-    const double k0 = bpm_k0(s, 0), z = ((double)s->section_begin + 0.5) * s->c.dz;
-    double _Complex *phase = (double _Complex *)(void *)s->transforms.phases, *index2 = calloc(s->c.n, sizeof *index2);
-    bn_status st = BN_OK;
+    (void)sim;
     (void)entered;
-    if (!index2)
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the index of the next section");
+    bpm_made_for *made = &s->transforms.made;
+    phase_rows p = { .s = s, .z = ((double)s->section_begin + 0.5) * s->c.dz };
     s->section_end = s->section_begin + bpm_constant_steps(s, s->section_begin);
-    if (!s->transforms.spectrum_set)
-        BN_GO(set_spectrum(s));
-    s->transforms.spectrum_set = true;
-    for (uint32_t j = 0; j < s->c.rows; j++) {
-        s->geometry->row_index(s, z, j, index2);
-        for (uint32_t i = 0; i < s->c.n; i++) /* half a step */
-            phase[(size_t)j * s->c.n + i] = cexp(CMPLX(0, -0.25 * k0 * s->c.dz / s->c.reference) *
-                                                 (index2[i] - s->c.reference * s->c.reference));
-    }
-    BN_GO(bn_field_set(s->transforms.half, s->transforms.phases, 2 * (size_t)s->c.n * s->c.rows));
-out:
-    free(index2);
-    return st;
+    if (!made->any)
+        BN_TRY(bn_field_row_bands(&(const bn_row_band){ s->transforms.spectrum, false, true }, 1, false, spectrum_rows,
+                                  &p));
+    const bn_row_band half = { s->transforms.half, false, true };
+    bpm_mark_stale(s, 0, made, made->any && s->c.axes == 2, p.z);
+    *made = (bpm_made_for){ .any = true, .z = p.z };
+    return bpm_make_stale(&s->axis[0], &half, 1, half_rows, &p);
 }
 
 bn_status bpm_fft_propagate(bpm *s, const bpm_steps *steps, bpm_multiply *multiply)

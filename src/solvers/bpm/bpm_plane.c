@@ -161,15 +161,18 @@ static void make_beam(bpm *s, size_t beam, double z)
     const size_t n = s->c.n;
     const bpm_operator *op = &s->axis[0].op;
     double _Complex *scale = s->axis[0].scale + beam * n;
+    double *r = s->plane.r + 2 * beam * n;
     const double k0 = bpm_k0(s, beam), h2 = s->c.h * s->c.h, k = k0 * s->c.reference;
     double _Complex p, q;
     bpm_step_weights(s, beam, &p, &q);
     bpm_make_operator(s, beam, z, op);
     bpm_scale(op, scale);
-    for (size_t i = 0; i < n; i++)
-        op->index2[i] = h2 * k0 * k0 * (op->index2[i] - s->c.reference * s->c.reference);
-    bpm_eliminate(op, op->index2, h2 * k * k / p, s->c.lossy, s->plane.r + 2 * beam * n,
-                  s->plane.v + (s->c.lossy ? 2 : 1) * beam * n);
+    for (size_t i = 0; i < n; i++) {
+        const double _Complex own = h2 * k0 * k0 * (op->index2[i] - s->c.reference * s->c.reference);
+        r[2 * i] = creal(own);
+        r[2 * i + 1] = cimag(own);
+    }
+    bpm_eliminate(op, 1, h2 * k * k / p, s->c.lossy, r, s->plane.v + (s->c.lossy ? 2 : 1) * beam * n);
     if (s->c.tm)
         bpm_impedance_root(s, beam, z, op->index2);
     for (size_t i = 0; s->c.tm && i < n; i++)

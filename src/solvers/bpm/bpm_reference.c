@@ -207,6 +207,7 @@ static bn_status section_space(bn_sim *sim, bpm *s, bool entered)
             for (size_t i = 0; i < v_size * n; i++)
                 m->v[d][line * v_size * n + i] = (real)v[i];
         }
+        bpm_space_reach(s, d);
     }
     free(r);
     return BN_OK;

@@ -11,7 +11,6 @@
 #include "bpm.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +119,9 @@ static bn_status plan(const bn_case *c, bn_plan *p, bpm *s)
         bpm_axis *a = &s->axis[d];
         BN_TRY(bpm_allocate_pairs(p, a->n, &a->scale));
         BN_TRY(bpm_allocate_operator(p, a));
+        void *memory;
+        BN_TRY(bn_plan_allocate(p, a->lines * sizeof *a->line_reach, &memory));
+        a->line_reach = memory;
     }
     s->space.relax_dz = bn_case_real(c, "launch.relax_dz");
     s->space.relax_tolerance = bn_case_real(c, "launch.relax_tolerance");
@@ -243,7 +245,6 @@ void bpm_space_prepare(bpm *s, size_t k)
         for (size_t i = 0; i <= a->n; i++)
             a->op.m[i] = 1 / bpm_stretch(s, ((double)i + 0.5) * a->h, a->width);
         bpm_scale(&a->op, a->scale);
-        a->reach = 1;
     }
     s->c.pml = pml;
 }
@@ -263,8 +264,10 @@ typedef struct line_work {
     uint32_t first, count; /* lines */
     double *r, *v;
     double _Complex q0;
-    _Atomic int reach; /* the largest of the lines' */
 } line_work;
+
+/* As much work as so many values of which a few numbers are asked (bn_parallel_rows). */
+enum { VALUES_A_NODE = 4 };
 
 /* Lines along y gather their terms from rows of the cross-section, in their own places of r. */
 static void gather_terms(void *user, size_t begin, size_t end)
@@ -286,33 +289,37 @@ static void gather_terms(void *user, size_t begin, size_t end)
 
 static void eliminate_lines(void *user, size_t begin, size_t end)
 {
-    line_work *w = user;
+    const line_work *w = user;
     const bpm_axis *a = &w->s->axis[w->d];
     const size_t n = a->n, v_size = w->s->c.lossy ? 2 : 1;
-    int reach = 0;
-    for (size_t line = begin; line < end; line++) {
-        double *at = w->r + 2 * line * n;
-        double _Complex *own = (double _Complex *)(void *)at; /* each is read before its place is taken */
-        if (w->d == 0)
-            own_terms(w->s, w->first + (uint32_t)line, 0, a->n, a->h, own);
-        bpm_eliminate(&a->op, own, w->q0, w->s->c.lossy, at, w->v + v_size * line * n);
-        const int needed = bpm_reach(w->s, a, at);
-        reach = needed > reach ? needed : reach;
+    for (size_t line = begin; line < end; line += BPM_LINES_AT_ONCE) { /* which then are in the cache */
+        const size_t some = end - line < BPM_LINES_AT_ONCE ? end - line : BPM_LINES_AT_ONCE;
+        double *r = w->r + 2 * line * n;
+        for (size_t l = 0; w->d == 0 && l < some; l++)
+            own_terms(w->s, w->first + (uint32_t)(line + l), 0, a->n, a->h, (double _Complex *)(void *)(r + 2 * l * n));
+        bpm_eliminate(&a->op, some, w->q0, w->s->c.lossy, r, w->v + v_size * line * n);
+        for (size_t l = 0; l < some; l++)
+            a->line_reach[w->first + line + l] = bpm_reach(w->s, a, r + 2 * l * n);
     }
-    for (int most = w->reach; reach > most && !atomic_compare_exchange_weak(&w->reach, &most, reach);)
-        ;
 }
 
 void bpm_space_lines(bpm *s, int d, uint32_t first, uint32_t count, double *r, double *v)
 {
     bpm_axis *a = &s->axis[d];
     const double k0 = bpm_k0(s, 0);
-    line_work w = { .s = s, .d = d, .first = first, .count = count, .r = r, .v = v, .reach = a->reach };
+    line_work w = { .s = s, .d = d, .first = first, .count = count, .r = r, .v = v };
     w.q0 = a->h * a->h * k0 * k0 * s->c.reference * s->c.reference / s->space.section_p;
     if (d == 1)
-        bn_parallel_rows(a->n, count, gather_terms, &w);
-    bn_parallel_rows(count, a->n, eliminate_lines, &w);
-    a->reach = w.reach;
+        bn_parallel_rows(a->n, (size_t)VALUES_A_NODE * count, gather_terms, &w);
+    bn_parallel_rows(count, (size_t)VALUES_A_NODE * a->n, eliminate_lines, &w);
+}
+
+void bpm_space_reach(bpm *s, int d)
+{
+    bpm_axis *a = &s->axis[d];
+    a->reach = 1;
+    for (uint32_t line = 0; line < a->lines; line++)
+        a->reach = a->line_reach[line] > a->reach ? a->line_reach[line] : a->reach;
 }
 
 /* --- the mode --- */
@@ -487,15 +494,31 @@ static bn_status make_lines(void *user, uint32_t first, uint32_t count, double *
     return BN_OK;
 }
 
+/* Those of the stale lines. */
 static bn_status make_matrices(bn_sim *sim, bpm *s, int d)
 {
     bpm_axis *a = &s->axis[d];
     lines l = { s, d };
     const bn_row_band rows[] = { { a->r_field, false, true }, { a->v_field, false, true } };
-    BN_TRY(bn_field_row_bands(rows, 2, false, make_lines, &l));
+    BN_TRY(bpm_make_stale(a, rows, 2, make_lines, &l));
+    bpm_space_reach(s, d);
     double reach = a->reach; /* of the lines that were made here */
     bn_context_agree(bn_sim_context(sim), &reach, 1);
     a->reach = (int)reach;
+    return BN_OK;
+}
+
+/* Of both directions. */
+static bn_status make_stale_matrices(bn_sim *sim, bpm *s)
+{
+    bpm_made_for *made = &s->space.made;
+    const bpm_made_for now = { true, s->space.section_z, s->c.reference, s->space.section_p };
+    const bool same = made->any && made->reference == now.reference && made->p == now.p;
+    for (int d = 0; d < 2; d++)
+        bpm_mark_stale(s, d, made, same, now.z);
+    *made = now;
+    for (int d = 0; d < 2; d++)
+        BN_TRY(make_matrices(sim, s, d));
     return BN_OK;
 }
 
@@ -511,13 +534,13 @@ static bn_status section(bn_sim *sim, bpm *s, bool entered)
     bpm_axis *y = &s->axis[1];
     bool along_y = entered && bpm_begins_along_y(s->done); /* where psi is */
     bpm_space_prepare(s, s->section_begin);
-    for (int d = 0; d < 2; d++)
-        BN_TRY(make_matrices(sim, s, d));
+    BN_TRY(make_stale_matrices(sim, s));
     if (!fits(y)) {
         if (along_y) /* no half step, but transposed */
             BN_TRY(half_steps(s, 1, 0, TRANSPOSED));
         along_y = false;
         BN_TRY(cut_again(sim, s));
+        bpm_mark_stale(s, 1, &s->space.made, false, s->space.section_z);
         BN_TRY(make_matrices(sim, s, 1));
     }
     /* Checkpoints have psi along x; a step that begins along y needs it there. */

@@ -197,6 +197,62 @@ static size_t intervals(const bpm_structure *g, double z, double low[2], double 
     return 2;
 }
 
+/* The lines whose cells touch [low, high], the first of n at h, and one more on both sides. */
+static void mark(double low, double high, double h, uint32_t n, bool *line)
+{
+    const double first = fmax(ceil(low / h - 2), 0), end = fmin(floor(high / h) + 1, n);
+    for (double at = first; at < end; at++)
+        line[(size_t)at] = true;
+}
+
+/* A border that moves changes the index between its places, and a structure that begins or ends wherever it is. */
+void bpm_mark_changes(const bpm *s, int d, double z, double other, bool *line)
+{
+    const bpm_axis *a = &s->axis[d ? 0 : 1]; /* across the lines */
+    for (size_t k = 0; k < s->profile.structures; k++) {
+        const bpm_structure *g = &s->profile.structure[k];
+        const bool round = g->shape == BPM_FIBRE || g->shape == BPM_GRADED_FIBRE;
+        const double width = round ? g->width : g->width_x > 0 ? g->width_x : HUGE_VAL;
+        double low[2][2], high[2][2];
+        const size_t count = intervals(g, z, low[0], high[0]), then = intervals(g, other, low[1], high[1]);
+        bool moves = count != then;
+        for (size_t i = 0; i < count && i < then; i++) {
+            moves = moves || low[0][i] != low[1][i] || high[0][i] != high[1][i];
+            if (d == 0 && low[0][i] != low[1][i])
+                mark(fmin(low[0][i], low[1][i]), fmax(low[0][i], low[1][i]), a->h, a->n, line);
+            if (d == 0 && high[0][i] != high[1][i])
+                mark(fmin(high[0][i], high[1][i]), fmax(high[0][i], high[1][i]), a->h, a->n, line);
+        }
+        for (size_t i = 0; d == 0 && count != then && i < count; i++)
+            mark(low[0][i], high[0][i], a->h, a->n, line);
+        for (size_t i = 0; d == 0 && count != then && i < then; i++)
+            mark(low[1][i], high[1][i], a->h, a->n, line);
+        if (d == 1 && moves)
+            mark(g->centre_x - 0.5 * width, g->centre_x + 0.5 * width, a->h, a->n, line);
+    }
+}
+
+void bpm_mark_stale(const bpm *s, int d, const bpm_made_for *made, bool same, double z)
+{
+    bool *stale = s->axis[d].stale;
+    for (uint32_t line = 0; line < s->axis[d].lines; line++)
+        stale[line] = !same;
+    if (same)
+        bpm_mark_changes(s, d, made->z, z, stale);
+}
+
+bn_status bpm_make_stale(const bpm_axis *a, const bn_row_band *rows, size_t count, bn_row_band_function *make,
+                         void *user)
+{
+    for (uint32_t first = 0, end; first < a->lines; first = end) {
+        for (end = first; end < a->lines && a->stale[end] == a->stale[first]; end++)
+            continue;
+        if (a->stale[first])
+            BN_TRY(bn_field_row_range(rows, count, first, end, make, user));
+    }
+    return BN_OK;
+}
+
 /* What lies over the background at one z: an interval of y, in space a rectangle or a round guide. */
 typedef struct overlay {
     double low, high, left, right;
@@ -322,14 +378,26 @@ static double _Complex mean(const overlays *l, size_t count, const rectangle *c)
     return mean_background(l, c);
 }
 
+/* Leaves the pieces that have a part of the cells between low and high along y. */
+static void keep_those_between(overlays *l, double low, double high)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < l->pieces; k++)
+        if (l->piece[k].low < high && l->piece[k].high > low)
+            l->piece[kept++] = l->piece[k];
+    l->pieces = kept;
+}
+
 void bpm_index_row(const bpm *s, double z, double y, size_t first, size_t count, double _Complex *out)
 {
-    const double hx = s->axis[0].h, hy = s->axis[1].h;
+    const double hx = s->axis[0].h, hy = s->axis[1].h, low = y - 0.5 * hy, high = y + 0.5 * hy;
     overlays l;
     lay_out(s, s->beam[0].index, z, false, &l);
+    keep_those_between(&l, low, high);
+    const bool alike = l.pieces == 0 && s->profile.picture_width == 0;
     for (size_t i = 0; i < count; i++) {
         const double x = (double)(first + i + 1) * hx;
-        out[i] = mean(&l, l.pieces, &(rectangle){ y - 0.5 * hy, y + 0.5 * hy, x - 0.5 * hx, x + 0.5 * hx });
+        out[i] = alike && i > 0 ? out[0] : mean(&l, l.pieces, &(rectangle){ low, high, x - 0.5 * hx, x + 0.5 * hx });
     }
 }
 
