@@ -193,9 +193,10 @@ typedef struct bpm_space {
     double spot[2], spot_waist;          /* x and y of the middle of a Gaussian, or of the guess at a mode */
     double section_z;                    /* of the index profile */
     double _Complex section_p;
-    bpm_made_for made; /* those on a device */
-    double largest;    /* of |psi| */
-    bool relaxing;     /* the mode is sought by steps along imaginary z */
+    bool scaled, scaled_for_layers; /* whether axis[].scale is known, and whether it has the absorbing layers */
+    bpm_made_for made;              /* matrices on a device */
+    double largest;                 /* of |psi| */
+    bool relaxing;                  /* the mode is sought by steps along imaginary z */
     int relax_stage, relax_steps;
     double relax_dz, relax_tolerance, relax_index, relax_change;
 } bpm_space;
@@ -352,9 +353,8 @@ double bpm_start_row(const bpm *, uint32_t j, double *row);
 BN_CHECKED bn_status bpm_launch_space(bpm *, bool make);
 BN_CHECKED bn_status bpm_observe_space(bpm *, bpm_record *out, double *map);
 BN_CHECKED bn_status bpm_update_space(bpm *);
-/* Into s->space.largest. */
-BN_CHECKED bn_status bpm_find_largest(bn_sim *, bpm *);
-/* Of psi over s->space.largest: the effective index by Rayleigh's quotient, and the power. */
+/* The effective index of psi by Rayleigh's quotient, its largest value, into s->space.largest, and its power once that
+ * is 1. */
 BN_CHECKED bn_status bpm_rayleigh(bn_sim *, bpm *, double *index, double *power);
 /* psi over s->space.largest, as what enters from now on, too. */
 BN_CHECKED bn_status bpm_normalize(bpm *);

@@ -201,83 +201,77 @@ bn_status bpm_update_space(bpm *s)
 
 /* --- while the mode is sought; the field is not scaled then --- */
 
-static bn_status largest_rows(void *user, uint32_t first, uint32_t count, double *const *values)
-{
-    bpm *s = user;
-    (void)first;
-    for (size_t at = 0; at < (size_t)count * s->c.n; at++)
-        s->space.largest = fmax(s->space.largest, hypot(values[0][2 * at], values[0][2 * at + 1]));
-    return BN_OK;
-}
-
-bn_status bpm_find_largest(bn_sim *sim, bpm *s)
-{
-    s->space.largest = 0;
-    BN_TRY(bn_field_row_bands(&(const bn_row_band){ s->psi, true, false }, 1, false, largest_rows, s));
-    bn_context_agree(bn_sim_context(sim), &s->space.largest, 1); /* it has seen its own boxes */
-    return BN_OK;
-}
-
-static bn_status norm_rows(void *user, uint32_t first, uint32_t count, double *const *values)
-{
-    const bpm *s = user;
-    (void)first;
-    for (size_t at = 0; at < 2 * (size_t)count * s->c.n; at++)
-        values[0][at] = values[1][at] = values[0][at] / s->space.largest;
-    return BN_OK;
-}
-
-bn_status bpm_normalize(bpm *s)
-{
-    const bn_row_band rows[] = { { s->psi, true, true }, { s->space.start, false, true } };
-    return bn_field_row_bands(rows, 2, false, norm_rows, s);
-}
-
-/* A row's share of the quotient needs the rows on both sides: rows are added up when the one behind them has come. */
+/* What a row adds to Rayleigh's quotient, and the largest of |psi|^2 in it. */
 typedef struct quotient {
-    const bpm *s;
-    double *south, *here, *north; /* rows, zero beyond the walls */
-    double sum, size;
+    double sum, size, largest;
 } quotient;
 
-static void add_row(quotient *q, uint32_t j)
+/* A row's share needs the rows on both sides: it is found when the one behind it has come. */
+typedef struct quotient_rows {
+    const bpm *s;
+    double *last, *last_but_one; /* rows before the band; zero beyond the walls */
+    const double *values;
+    uint32_t first, end; /* rows of the band */
+    quotient *row;
+} quotient_rows;
+
+static const double *row_at(const quotient_rows *q, long j)
+{
+    return j >= (long)q->first       ? q->values + 2 * (size_t)(j - (long)q->first) * q->s->c.n
+           : j + 1 == (long)q->first ? q->last
+                                     : q->last_but_one;
+}
+
+static void add_nodes(const quotient_rows *q, long j, size_t from, size_t count, const double _Complex *index2)
 {
     const bpm *s = q->s;
-    const size_t nx = s->c.n;
-    const double k0 = bpm_k0(s, 0), cx = 1 / (s->axis[0].h * s->axis[0].h * k0 * k0);
-    const double cy = 1 / (s->c.h * s->c.h * k0 * k0);
-    double _Complex *index2 = s->axis[0].op.index2;
-    bpm_index_row(s, 0.5 * s->c.dz, (double)(j + 1) * s->c.h, 0, nx, index2);
-    for (size_t i = 0; i < nx; i++)
+    const double *south = row_at(q, j - 1), *row = row_at(q, j), *north = row_at(q, j + 1);
+    const double k0 = bpm_k0(s, 0), cx = 1 / (s->axis[0].h * s->axis[0].h * k0 * k0),
+                 cy = 1 / (s->c.h * s->c.h * k0 * k0);
+    quotient *out = &q->row[j];
+    for (size_t i = from; i < from + count; i++) {
+        double square = 0;
         for (size_t part = 0; part < 2; part++) {
             const size_t at = 2 * i + part;
-            const double here = q->here[at], west = i > 0 ? q->here[at - 2] : 0,
-                         east = i + 1 < nx ? q->here[at + 2] : 0;
-            q->sum += here * (cx * ((east - here) - (here - west)) +
-                              cy * ((q->north[at] - here) - (here - q->south[at])) + creal(index2[i]) * here);
-            q->size += here * here;
+            const double here = row[at], west = i > 0 ? row[at - 2] : 0, east = i + 1 < s->c.n ? row[at + 2] : 0;
+            out->sum += here * (cx * ((east - here) - (here - west)) + cy * ((north[at] - here) - (here - south[at])) +
+                                creal(index2[i - from]) * here);
+            square += here * here;
         }
-}
-
-static void next_row(quotient *q)
-{
-    double *free_one = q->south;
-    q->south = q->here;
-    q->here = q->north;
-    q->north = free_one;
-}
-
-static bn_status quotient_rows(void *user, uint32_t first, uint32_t count, double *const *values)
-{
-    quotient *q = user;
-    const size_t row = 2 * (size_t)q->s->c.n;
-    for (uint32_t j = 0; j < count; j++) {
-        for (size_t i = 0; i < row; i++)
-            q->north[i] = values[0][j * row + i] / q->s->space.largest;
-        if (first + j > 0)
-            add_row(q, first + j - 1);
-        next_row(q);
+        out->size += square;
+        out->largest = square > out->largest ? square : out->largest;
     }
+}
+
+/* Those of the rows from the one before the band to the last but one in it. */
+static void add_rows(void *user, size_t begin, size_t end)
+{
+    enum { SOME = 256 };
+    const quotient_rows *q = user;
+    const bpm *s = q->s;
+    double _Complex index2[SOME];
+    for (size_t k = begin; k < end; k++) {
+        const long j = (long)q->first - 1 + (long)k;
+        for (size_t from = 0; j >= 0 && from < s->c.n; from += SOME) {
+            const size_t some = s->c.n - from < SOME ? s->c.n - from : SOME;
+            bpm_index_row(s, 0.5 * s->c.dz, (double)(j + 1) * s->c.h, from, some, index2);
+            add_nodes(q, j, from, some, index2);
+        }
+    }
+}
+
+static bn_status add_band(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    quotient_rows *q = user;
+    const size_t row = 2 * (size_t)q->s->c.n;
+    q->first = first;
+    q->end = first + count;
+    q->values = values[0];
+    bn_parallel_rows(count, 4 * row, add_rows, q);
+    const double *before = row_at(q, (long)q->end - 2);
+    if (before != q->last_but_one)
+        memmove(q->last_but_one, before, row * sizeof *before);
+    memcpy(q->last, row_at(q, (long)q->end - 1), row * sizeof *before);
     return BN_OK;
 }
 
@@ -285,14 +279,51 @@ bn_status bpm_rayleigh(bn_sim *sim, bpm *s, double *index, double *power)
 {
     const size_t row = 2 * (size_t)s->c.n;
     double *rows = calloc(3 * row, sizeof *rows);
-    if (!rows)
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for three rows of the field");
-    quotient q = { .s = s, .south = rows, .here = rows + row, .north = rows + 2 * row };
-    const bn_status st = bn_field_row_bands(&(const bn_row_band){ s->psi, true, false }, 1, true, quotient_rows, &q);
-    memset(q.north, 0, row * sizeof *q.north); /* the wall */
-    add_row(&q, s->c.rows - 1);
+    quotient_rows q = { .s = s, .last_but_one = rows, .last = rows ? rows + row : NULL };
+    q.row = calloc(s->c.rows, sizeof *q.row);
+    if (!rows || !q.row) {
+        free(rows);
+        free(q.row);
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for sums over %u rows", s->c.rows);
+    }
+    const bn_status st = bn_field_row_bands(&(const bn_row_band){ s->psi, true, false }, 1, true, add_band, &q);
+    if (st == BN_OK) { /* the last row, behind which is the wall */
+        double *wall[] = { rows + 2 * row };
+        (void)add_band(&q, s->c.rows, 1, wall);
+    }
+    quotient all = { 0 };
+    for (uint32_t j = 0; j < s->c.rows; j++) {
+        all.sum += q.row[j].sum;
+        all.size += q.row[j].size;
+        all.largest = q.row[j].largest > all.largest ? q.row[j].largest : all.largest;
+    }
     free(rows);
-    *index = sqrt(fmax(q.sum, 0) / q.size);
-    *power = q.size;
+    free(q.row);
+    s->space.largest = sqrt(all.largest);
+    *index = sqrt(fmax(all.sum, 0) / all.size);
+    *power = all.size / all.largest;
     return st;
+}
+
+static void normalize_some(void *user, size_t begin, size_t end)
+{
+    const band *b = user;
+    const size_t row = 2 * (size_t)b->s->c.n;
+    for (size_t at = begin * row; at < end * row; at++)
+        b->values[0][at] = b->values[1][at] = b->values[0][at] / b->s->space.largest;
+}
+
+static bn_status normalize_rows(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    band *b = user;
+    b->first = first;
+    b->values = values;
+    bn_parallel_rows(count, 2 * b->s->c.n, normalize_some, b);
+    return BN_OK;
+}
+
+bn_status bpm_normalize(bpm *s)
+{
+    const bn_row_band rows[] = { { s->psi, true, true }, { s->space.start, false, true } };
+    return bn_field_row_bands(rows, 2, false, normalize_rows, &(band){ .s = s });
 }

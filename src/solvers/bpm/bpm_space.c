@@ -227,9 +227,24 @@ const bpm_geometry bpm_space_geometry = { .plan = plan,
 
 /* --- sections --- */
 
+static void scale_axes(bpm *s, bool layers)
+{
+    if (s->space.scaled && s->space.scaled_for_layers == layers)
+        return;
+    for (int d = 0; d < 2; d++) {
+        bpm_axis *a = &s->axis[d];
+        for (size_t i = 0; i < a->n; i++)
+            a->op.w[i] = layers ? 1 / bpm_stretch(s, (double)(i + 1) * a->h, a->width) : 1;
+        for (size_t i = 0; i <= a->n; i++)
+            a->op.m[i] = layers ? 1 / bpm_stretch(s, ((double)i + 0.5) * a->h, a->width) : 1;
+        bpm_scale(&a->op, a->scale);
+    }
+    s->space.scaled = true;
+    s->space.scaled_for_layers = layers;
+}
+
 void bpm_space_prepare(bpm *s, size_t k)
 {
-    const bool pml = s->c.pml;
     double _Complex p, q;
     weights(s, &p, &q);
     s->factor[0] = creal((p - q) / p);
@@ -237,16 +252,7 @@ void bpm_space_prepare(bpm *s, size_t k)
     s->space.section_z = s->space.relaxing ? 0.5 * s->c.dz : ((double)k + 0.5) * s->c.dz;
     s->space.section_p = p;
     s->section_end = k + bpm_constant_steps(s, k);
-    s->c.pml = pml && !s->space.relaxing; /* modes belong to the guide, not to the layers before the walls */
-    for (int d = 0; d < 2; d++) {
-        bpm_axis *a = &s->axis[d];
-        for (size_t i = 0; i < a->n; i++)
-            a->op.w[i] = 1 / bpm_stretch(s, (double)(i + 1) * a->h, a->width);
-        for (size_t i = 0; i <= a->n; i++)
-            a->op.m[i] = 1 / bpm_stretch(s, ((double)i + 0.5) * a->h, a->width);
-        bpm_scale(&a->op, a->scale);
-    }
-    s->c.pml = pml;
+    scale_axes(s, s->c.pml && !s->space.relaxing); /* modes belong to the guide, not to the layers before the walls */
 }
 
 /* Half of the index term at the nodes [first, first + count) along x of row j, times the square of h. */
@@ -330,11 +336,10 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, bn_step *out)
     s->section_begin = 0;
     BN_TRY(s->method->section(sim, s, true));
     BN_TRY(s->method->propagate(s, &(bpm_steps){ 0, (size_t)s->space.relax_steps, true }));
-    BN_TRY(bpm_find_largest(sim, s));
-    if (!isfinite(s->space.largest) || s->space.largest == 0)
+    BN_TRY(bpm_rayleigh(sim, s, &index, &power));
+    if (!isfinite(index) || !isfinite(s->space.largest) || s->space.largest == 0)
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                        "the search for the mode failed; try a smaller launch.relax_dz");
-    BN_TRY(bpm_rayleigh(sim, s, &index, &power));
     BN_TRY(bpm_normalize(s));
     s->space.relax_change = fabs(index - s->space.relax_index);
     s->space.relax_index = index;
