@@ -322,21 +322,24 @@ static inline void steps_in_memory(global real2 *psi, global const real2 *factor
             steps_in_memory(psi, factors_r, change, work, AT(0, row_), factor, reach, steps, memory);
 
 #if !SPACE
-/* Any number of steps of beams in a plane, a work-group a beam. */
+/* Any number of steps of beams in a plane, a work-group a beam; section: whose matrices they are, of several. */
 kernel void bpm_crank_nicolson(global real2 *psi, global const real2 *restrict factors_r,
                                global const change_t *restrict change, global real2 *work,
-                               global const real2 *restrict factors, int reach, int steps)
+                               global const real2 *restrict factors, int section, int reach, int steps)
 {
     local real2 memory[MEMORY_VALUES];
+    factors_r += (index_t)section * PLANE;
+    change += (index_t)section * PLANE;
     TAKE_STEPS(0, (int)get_global_id(1) - Y0, 0, factors[(int)get_global_id(1)])
 }
 #else
-/* The rows from `top` on, to the transposed grid. */
-static inline void store_transposed(global real2 *other, const int16 sizes, global const real2 *from, int top)
+/* The rows [top, end), at most ROWS, to the transposed grid. */
+static inline void store_transposed(global real2 *other, const int16 sizes, global const real2 *from, int top, int end)
 {
-    for (uint n = (uint)get_local_id(0); n < NX * ROWS; n += (uint)get_local_size(0)) {
-        const int i = (int)(n / ROWS), row = top + (int)(n % ROWS);
-        if (row < NY && IS_STORED(i))
+    const uint rows = end - top == 1 ? 1 : ROWS;
+    for (uint n = (uint)get_local_id(0); n < NX * rows; n += (uint)get_local_size(0)) {
+        const int i = (int)(rows == 1 ? n : n / ROWS), row = top + (int)(rows == 1 ? 0 : n % ROWS);
+        if (row < end && IS_STORED(i))
             other[STORED_AT(i, row)] = from[AT(i, row)];
     }
 }
@@ -349,10 +352,10 @@ static inline void store_transposed(global real2 *other, const int16 sizes, glob
 #define FEWEST_STORED 32 /* with fewer the windows have more to do than lines in global memory */
 static inline void steps_in_windows(global real2 *psi, global const real2 *factors_r, global const change_t *change,
                                     global real2 *work, global real2 *other, const int16 sizes, int store, int top,
-                                    real2 factor, int reach, int steps, local real2 *memory)
+                                    int bottom, real2 factor, int reach, int steps, local real2 *memory)
 {
-    const int rows = min(top + ROWS, NY), each = WINDOW_STORES;
-    ROLLED for (int row = top; row < rows; row++)
+    const int each = WINDOW_STORES;
+    ROLLED for (int row = top; row < bottom; row++)
         ROLLED for (int begin = 0, end; begin < CHUNKS; begin = end) {
             const int first = max(begin - BEYOND, 0), last = min(begin + each + BEYOND, CHUNKS);
             end = last < CHUNKS ? begin + each : CHUNKS;
@@ -362,8 +365,8 @@ static inline void steps_in_windows(global real2 *psi, global const real2 *facto
         }
     barrier(CLK_GLOBAL_MEM_FENCE);
     if (store != 0)
-        store_transposed(other, sizes, work, top);
-    for (int row = top; store != 1 && row < rows; row++)
+        store_transposed(other, sizes, work, top, bottom);
+    for (int row = top; store != 1 && row < bottom; row++)
         for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))
             psi[AT(i, row)] = work[AT(i, row)];
 }
@@ -380,29 +383,33 @@ kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factor
                           const int16 sizes, int store, real factor_x, real factor_y, int reach, int steps)
 {
     local real2 memory[MEMORY_VALUES];
-    const int top = LAUNCH_Y + (int)get_group_id(1) * ROWS;
+    /* Where other devices wait for a part of a launch each of its rows has a work-group of its own (BN_PER_ROWS). */
+    const int apart = (LINES == 1) & (get_num_groups(2) > 1), k = (int)get_group_id(2);
+    const int top = LAUNCH_Y + (int)get_group_id(1) * ROWS + (apart ? k : 0);
+    const int bottom = min(top + (apart ? 1 : k > 0 ? 0 : ROWS), NY);
     if (IN_WINDOWS & (WINDOW_STORES >= FEWEST_STORED)) {
-        steps_in_windows(psi, factors_r, change, work, other, sizes, store, top, (real2)(factor_x, factor_y), reach,
-                         steps, memory);
+        steps_in_windows(psi, factors_r, change, work, other, sizes, store, top, bottom, (real2)(factor_x, factor_y),
+                         reach, steps, memory);
         return;
     }
-    ROLLED for (int row = top; row < min(top + ROWS, NY); row += LINES) {
-        TAKE_STEPS(store, row, row - top, (real2)(factor_x, factor_y))
+    const int from_local = STORED_FROM_LOCAL & IN_REGISTERS & !apart;
+    ROLLED for (int row = top; row < bottom; row += LINES) {
+        TAKE_STEPS(from_local ? store : 2, row, row - top, (real2)(factor_x, factor_y))
         barrier(CLK_LOCAL_MEM_FENCE);
 #if STORED_FROM_LOCAL
         const int begin = (row - top) / HELD * HELD, end = row - top + LINES; /* of the lines that are held, so far */
-        const uint values = store && IN_REGISTERS && (end - begin == HELD || top + end >= NY) ? NX * HELD : 0;
+        const uint values = store && from_local && (end - begin == HELD || top + end >= NY) ? NX * HELD : 0;
         for (uint n = (uint)get_local_id(0); n < values; n += (uint)get_local_size(0)) {
-            const int i = (int)(n / HELD), k = begin + (int)(n % HELD);
-            if (top + k < NY && IS_STORED(i))
-                other[STORED_AT(i, top + k)] = memory[NODES_OF(k) + i * LINES + k % LINES];
+            const int i = (int)(n / HELD), at = begin + (int)(n % HELD);
+            if (top + at < NY && IS_STORED(i))
+                other[STORED_AT(i, top + at)] = memory[NODES_OF(at) + i * LINES + at % LINES];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
-    if ((store != 0) & (!STORED_FROM_LOCAL | !IN_REGISTERS))
-        store_transposed(other, sizes, psi, top);
+    if ((store != 0) & !from_local)
+        store_transposed(other, sizes, psi, top, bottom);
 }
 #endif
 #endif

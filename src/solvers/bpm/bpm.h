@@ -163,8 +163,20 @@ typedef struct bpm_methods {
 
 /* --- the state --- */
 
+/* Steps [begin, end) along z in which no structure changes. */
+typedef struct bpm_section {
+    size_t begin, end;
+    int reach;
+} bpm_section;
+
+enum { BPM_SECTIONS = 64 };
 typedef struct bpm_plane {
-    double *r, *v;                            /* of all beams: pairs; v in single numbers unless lossy */
+    /* The matrices of so many sections behind each other, of all beams: pairs; v in single numbers unless lossy. */
+    double *r, *v;
+    int *reach; /* of each line */
+    bpm_section section[BPM_SECTIONS];
+    size_t sections, most_sections, now;
+    bool stored, scaled;                      /* the matrices are on the device; axis[0].scale is made */
     double *mode_field, *start_field, *field; /* amplitudes of the power: pairs, n * beams */
     bn_device_array *factors;
 } bpm_plane;
@@ -283,6 +295,8 @@ void bpm_mark_stale(const bpm *, int d, const bpm_made_for *, bool same, double 
 /* Goes once through the stale lines, the rows of these fields. */
 BN_CHECKED bn_status bpm_make_stale(const bpm_axis *, const bn_row_band *, size_t count, bn_row_band_function *make,
                                     void *user);
+/* Whether there are many sections: a guide changes its width or place, or a picture lies along z. */
+bool bpm_varies(const bpm *);
 /* Whether anything differs from the background at height z. */
 bool bpm_guides(const bpm_profile *, double z);
 
@@ -301,6 +315,8 @@ double _Complex bpm_stretch(const bpm *, double place, double width);
 /* r and v of lines that follow each other: the operator's rows with what stands in r, pairs, beside its differences,
  * and q0 = (h k)^2 / p on the diagonal. So many lines at a time take less than twice as long as one. */
 enum { BPM_LINES_AT_ONCE = 4 };
+/* As much work for a node as so many values of which a few numbers are asked (bn_parallel_rows). */
+enum { BPM_VALUES_A_NODE = 4 };
 void bpm_eliminate(const bpm_operator *, size_t lines, double _Complex q0, bool lossy, double *r, double *v);
 /* The scaling that makes the operator's matrix symmetric, and with it what bpm_eliminate takes. */
 void bpm_scale(const bpm_operator *, double _Complex *scale);

@@ -1,5 +1,6 @@
 /* bpm_plane.c: beams in a plane, each a row of the grid: the field that enters and the mode it is compared with, steps
  * by elimination, and what is observed. */
+#include "api/parallel_rows.h"
 #include "bpm.h"
 
 #include <math.h>
@@ -117,15 +118,32 @@ static bn_status make_start(const bn_case *c, bpm *s)
 
 /* --- the plan --- */
 
+/* Points whose matrices the host holds: 24 bytes each. */
+enum { SECTION_POINTS = 1 << 20 };
+
+/* Where a guide changes there is a section for each step: the matrices of so many are made side by side, and brought to
+ * the device in one piece. In TM the field is rescaled between two sections. */
+static size_t sections_at_once(const bpm *s)
+{
+    const size_t points = (size_t)s->c.n * s->c.rows, fit = SECTION_POINTS / points;
+    return s->c.solver == BPM_FFT || s->c.tm || !bpm_varies(s) || fit < 1 ? 1 : fit < BPM_SECTIONS ? fit : BPM_SECTIONS;
+}
+
 static bn_status plan(const bn_case *c, bn_plan *p, bpm *s)
 {
     bpm_plane *m = &s->plane;
     const size_t points = (size_t)s->c.n * s->c.rows;
     BN_TRY(bpm_allocate_operator(p, &s->axis[0]));
     BN_TRY(bpm_allocate_pairs(p, points, &s->axis[0].scale));
-    double **pairs[] = { &m->mode_field, &m->start_field, &m->field, &m->r, &m->v };
+    double **pairs[] = { &m->mode_field, &m->start_field, &m->field };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         BN_TRY(bpm_allocate(p, 2 * points, pairs[i]));
+    m->most_sections = sections_at_once(s);
+    BN_TRY(bpm_allocate(p, 2 * points * m->most_sections, &m->r));
+    BN_TRY(bpm_allocate(p, 2 * points * m->most_sections, &m->v));
+    void *memory;
+    BN_TRY(bn_plan_allocate(p, m->most_sections * s->c.beams * sizeof *m->reach, &memory));
+    m->reach = memory;
     return make_start(c, s);
 }
 
@@ -142,9 +160,10 @@ static bn_status plan_fields(bn_plan *p, bpm *s)
         return bpm_plan_fft_fields(p, s);
     bn_plan_scales(p, &(bn_plan_scaling){ .rate = 45e9, .along = 1 }); /* beams know nothing of each other */
     bn_plan_whole_rows(p);
-    BN_TRY(bn_plan_field(p, &s->axis[0].r_field, &(bn_field_desc){ "r", "", BN_T_REAL2, 1, 0 }));
-    BN_TRY(
-        bn_plan_field(p, &s->axis[0].v_field, &(bn_field_desc){ "v", "", s->c.lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
+    const int sections = (int)s->plane.most_sections;
+    BN_TRY(bn_plan_field(p, &s->axis[0].r_field, &(bn_field_desc){ "r", "", BN_T_REAL2, sections, 0 }));
+    BN_TRY(bn_plan_field(p, &s->axis[0].v_field,
+                         &(bn_field_desc){ "v", "", s->c.lossy ? BN_T_REAL2 : BN_T_REAL, sections, 0 }));
     BN_TRY(bpm_plan_constants(p, s));
     return bn_plan_choice(p, "steps along z by", "elimination");
 }
@@ -156,48 +175,132 @@ static bool same_matrix(const bpm_beam *a, const bpm_beam *b)
     return a->wavelength == b->wavelength && a->index == b->index;
 }
 
-static void make_beam(bpm *s, size_t beam, double z)
+/* What rows are multiplied by, of all beams: in TE it is the same everywhere. */
+static void scale_beams(bpm *s)
 {
-    const size_t n = s->c.n;
+    double _Complex *scale = s->axis[0].scale;
+    bpm_make_operator(s, 0, 0, &s->axis[0].op);
+    bpm_scale(&s->axis[0].op, scale);
+    for (size_t beam = 1; beam < s->c.beams; beam++)
+        memcpy(scale + beam * s->c.n, scale, s->c.n * sizeof *scale);
+    s->plane.scaled = true;
+}
+
+/* In TM, where the scale follows the index, no two at a time. */
+static void scale_tm(bpm *s, size_t beam, double z)
+{
     const bpm_operator *op = &s->axis[0].op;
-    double _Complex *scale = s->axis[0].scale + beam * n;
-    double *r = s->plane.r + 2 * beam * n;
-    const double k0 = bpm_k0(s, beam), h2 = s->c.h * s->c.h, k = k0 * s->c.reference;
-    double _Complex p, q;
-    bpm_step_weights(s, beam, &p, &q);
+    double _Complex *scale = s->axis[0].scale + beam * s->c.n;
     bpm_make_operator(s, beam, z, op);
     bpm_scale(op, scale);
-    for (size_t i = 0; i < n; i++) {
-        const double _Complex own = h2 * k0 * k0 * (op->index2[i] - s->c.reference * s->c.reference);
-        r[2 * i] = creal(own);
-        r[2 * i + 1] = cimag(own);
+}
+
+static void rescale_tm(bpm *s, size_t beam, double z)
+{
+    double _Complex *scale = s->axis[0].scale + beam * s->c.n, *root = s->axis[0].op.index2;
+    bpm_impedance_root(s, beam, z, root);
+    for (size_t i = 0; i < s->c.n; i++)
+        scale[i] /= root[i];
+}
+
+static void make_matrix(bpm *s, size_t section, size_t beam)
+{
+    const size_t n = s->c.n, row = section * s->c.beams + beam;
+    const bpm_axis *a = &s->axis[0];
+    const double k0 = bpm_k0(s, beam), h2 = s->c.h * s->c.h, k = k0 * s->c.reference;
+    const double z = ((double)s->plane.section[section].begin + 0.5) * s->c.dz;
+    double *r = s->plane.r + 2 * row * n, *v = s->plane.v + (s->c.lossy ? 2 : 1) * row * n;
+    double _Complex p, q, *own = (double _Complex *)(void *)r; /* n^2 and what follows from it lie where r will */
+    bpm_step_weights(s, beam, &p, &q);
+    if (s->c.tm) {
+        scale_tm(s, beam, z);
+        memcpy(own, a->op.index2, n * sizeof *own);
+    } else {
+        bpm_index(s, beam, z, s->c.h, n, false, own);
     }
-    bpm_eliminate(op, 1, h2 * k * k / p, s->c.lossy, r, s->plane.v + (s->c.lossy ? 2 : 1) * beam * n);
+    for (size_t i = 0; i < n; i++)
+        own[i] = h2 * k0 * k0 * (own[i] - s->c.reference * s->c.reference);
+    bpm_eliminate(&a->op, 1, h2 * k * k / p, s->c.lossy, r, v);
+    s->plane.reach[row] = bpm_reach(s, a, r);
     if (s->c.tm)
-        bpm_impedance_root(s, beam, z, op->index2);
-    for (size_t i = 0; s->c.tm && i < n; i++)
-        scale[i] /= op->index2[i];
+        rescale_tm(s, beam, z);
+}
+
+static bool is_same_as_before(const bpm *s, size_t beam)
+{
+    return beam > 0 && same_matrix(&s->beam[beam], &s->beam[beam - 1]);
+}
+
+static void make_some(void *user, size_t begin, size_t end)
+{
+    bpm *s = user;
+    for (size_t row = begin; row < end; row++)
+        if (!is_same_as_before(s, row % s->c.beams))
+            make_matrix(s, row / s->c.beams, row % s->c.beams);
+}
+
+static void copy_same(bpm *s, size_t section)
+{
+    const size_t n = s->c.n, v_size = s->c.lossy ? 2 : 1;
+    for (size_t beam = 1; beam < s->c.beams; beam++) {
+        const size_t row = section * s->c.beams + beam;
+        if (!is_same_as_before(s, beam))
+            continue;
+        memcpy(s->plane.r + 2 * row * n, s->plane.r + 2 * (row - 1) * n, 2 * n * sizeof(double));
+        memcpy(s->plane.v + v_size * row * n, s->plane.v + v_size * (row - 1) * n, v_size * n * sizeof(double));
+        if (s->c.tm)
+            memcpy(s->axis[0].scale + beam * n, s->axis[0].scale + (beam - 1) * n, n * sizeof(double _Complex));
+        s->plane.reach[row] = s->plane.reach[row - 1];
+    }
+}
+
+static size_t section_of(const bpm_plane *m, size_t k)
+{
+    size_t at = 0;
+    while (at < m->sections && (k < m->section[at].begin || k >= m->section[at].end))
+        at++;
+    return at;
+}
+
+/* The sections from the one of step k on; backwards, as gradients are found, those up to it. */
+static void make_sections(bpm *s, size_t k)
+{
+    bpm_plane *m = &s->plane;
+    const size_t most = m->most_sections;
+    const bool backwards = m->sections > 0 && k < m->section[0].begin;
+    size_t at = !backwards ? k : k + 1 > most ? k + 1 - most : 0;
+    m->sections = 0;
+    do {
+        const size_t end = at + bpm_constant_steps(s, at);
+        m->section[m->sections++] = (bpm_section){ .begin = at, .end = end };
+        at = end;
+    } while (m->sections < most && at < s->c.steps);
+    if (!s->c.tm && !m->scaled)
+        scale_beams(s);
+    const size_t rows = m->sections * s->c.beams;
+    if (s->c.tm)
+        make_some(s, 0, rows);
+    else
+        bn_parallel_rows(rows, (size_t)BPM_VALUES_A_NODE * s->c.n, make_some, s);
+    for (size_t i = 0; i < m->sections; i++) {
+        m->section[i].reach = 1;
+        copy_same(s, i);
+        for (size_t beam = 0; beam < s->c.beams; beam++) {
+            const int reach = m->reach[i * s->c.beams + beam];
+            m->section[i].reach = reach > m->section[i].reach ? reach : m->section[i].reach;
+        }
+    }
+    m->stored = false;
 }
 
 void bpm_plane_prepare(bpm *s, size_t k)
 {
-    const size_t n = s->c.n, v_size = s->c.lossy ? 2 : 1;
-    const double z = ((double)k + 0.5) * s->c.dz;
-    bpm_axis *a = &s->axis[0];
-    double *r = s->plane.r, *v = s->plane.v;
-    s->section_end = k + bpm_constant_steps(s, k);
-    a->reach = 1;
-    for (size_t beam = 0; beam < s->c.beams; beam++) {
-        if (beam > 0 && same_matrix(&s->beam[beam], &s->beam[beam - 1])) {
-            memcpy(r + 2 * beam * n, r + 2 * (beam - 1) * n, 2 * n * sizeof *r);
-            memcpy(a->scale + beam * n, a->scale + (beam - 1) * n, n * sizeof *a->scale);
-            memcpy(v + v_size * beam * n, v + v_size * (beam - 1) * n, v_size * n * sizeof *v);
-            continue;
-        }
-        make_beam(s, beam, z);
-        const int needed = bpm_reach(s, a, r + 2 * beam * n);
-        a->reach = needed > a->reach ? needed : a->reach;
-    }
+    bpm_plane *m = &s->plane;
+    if (section_of(m, k) == m->sections)
+        make_sections(s, k);
+    m->now = section_of(m, k);
+    s->section_end = m->section[m->now].end;
+    s->axis[0].reach = m->section[m->now].reach;
 }
 
 /* Between psi in memory and the amplitudes of the power, in s->plane.field. */
@@ -224,16 +327,20 @@ static bn_status put(bpm *s)
  * step where the index has one. */
 bn_status bpm_plane_section(bn_sim *sim, bpm *s, bool entered)
 {
-    const size_t points = (size_t)s->c.n * s->c.rows;
     const bool rescaled = s->c.tm && entered && s->section_begin > 0;
-    (void)sim;
     if (rescaled)
         BN_TRY(fetch(s));
     bpm_plane_prepare(s, s->section_begin);
     if (rescaled)
         BN_TRY(put(s));
-    BN_TRY(bn_field_set(s->axis[0].r_field, s->plane.r, 2 * points));
-    return bn_field_set(s->axis[0].v_field, s->plane.v, (s->c.lossy ? 2 : 1) * points);
+    if (s->plane.stored)
+        return BN_OK;
+    const bn_region whole = bn_domain_whole(bn_sim_domain(sim));
+    const int count = (int)s->plane.sections;
+    BN_TRY(bn_field_write_region(s->axis[0].r_field, 0, count, &whole, BN_AS_DOUBLES, s->plane.r));
+    BN_TRY(bn_field_write_region(s->axis[0].v_field, 0, count, &whole, BN_AS_DOUBLES, s->plane.v));
+    s->plane.stored = true;
+    return BN_OK;
 }
 
 /* --- what is observed --- */
@@ -428,7 +535,8 @@ static bn_status propagate(bpm *s, const bpm_steps *steps)
         now = left < most ? left : most;
         bn_kernel_repeats(a->kernel, (double)now);
         BN_TRY(BN_RUN(a->kernel, BN_UPDATE(s->psi), BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(s->work),
-                      BN_ARRAY(s->plane.factors), BN_I32V(a->reach), BN_I32V((int32_t)now)));
+                      BN_ARRAY(s->plane.factors), BN_I32V((int32_t)s->plane.now), BN_I32V(a->reach),
+                      BN_I32V((int32_t)now)));
     }
     return BN_OK;
 }

@@ -142,8 +142,9 @@ static bn_status propagate_plane(bpm *s, const bpm_steps *steps)
     const size_t n = s->c.n;
     for (size_t beam = 0; beam < s->c.beams; beam++) {
         pair *psi = (pair *)bn_field_host(s->psi) + beam * n;
-        const pair *r = (const pair *)bn_field_host(s->axis[0].r_field) + beam * n;
-        const real *v = (const real *)bn_field_host(s->axis[0].v_field) + beam * n * (s->c.lossy ? 2 : 1);
+        const size_t row = s->plane.now * s->c.beams + beam;
+        const pair *r = (const pair *)bn_field_host(s->axis[0].r_field) + row * n;
+        const real *v = (const real *)bn_field_host(s->axis[0].v_field) + row * n * (s->c.lossy ? 2 : 1);
         const pair factor = { (real)s->factor[2 * beam], (real)s->factor[2 * beam + 1] };
         carry_factors(&form, m, r);
         for (size_t k = 0; k < steps->count; k++)

@@ -272,9 +272,6 @@ typedef struct line_work {
     double _Complex q0;
 } line_work;
 
-/* As much work as so many values of which a few numbers are asked (bn_parallel_rows). */
-enum { VALUES_A_NODE = 4 };
-
 /* Lines along y gather their terms from rows of the cross-section, in their own places of r. */
 static void gather_terms(void *user, size_t begin, size_t end)
 {
@@ -316,8 +313,8 @@ void bpm_space_lines(bpm *s, int d, uint32_t first, uint32_t count, double *r, d
     line_work w = { .s = s, .d = d, .first = first, .count = count, .r = r, .v = v };
     w.q0 = a->h * a->h * k0 * k0 * s->c.reference * s->c.reference / s->space.section_p;
     if (d == 1)
-        bn_parallel_rows(a->n, (size_t)VALUES_A_NODE * count, gather_terms, &w);
-    bn_parallel_rows(count, (size_t)VALUES_A_NODE * a->n, eliminate_lines, &w);
+        bn_parallel_rows(a->n, (size_t)BPM_VALUES_A_NODE * count, gather_terms, &w);
+    bn_parallel_rows(count, (size_t)BPM_VALUES_A_NODE * a->n, eliminate_lines, &w);
 }
 
 void bpm_space_reach(bpm *s, int d)

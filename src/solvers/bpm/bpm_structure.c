@@ -351,8 +351,8 @@ static double _Complex mean(const overlays *l, size_t count, const rectangle *c)
                          y = 0.5 * (c->low + c->high) - p->round->centre;
             const double away = hypot(x, y), half = 0.5 * hypot(hx, hy);
             const bool step = p->round->shape == BPM_FIBRE;
-            if (away >= radius + half)
-                continue;
+            if (away >= radius + half || fabs(x) >= radius + 0.5 * hx || fabs(y) >= radius + 0.5 * hy)
+                continue; /* not one of the points below lies in it */
             if (step && away <= radius - half)
                 return p->value;
             const double _Complex there = mean(l, count, c);
@@ -477,6 +477,14 @@ size_t bpm_constant_steps(const bpm *s, size_t k)
             }
     }
     return end > k ? end - k : 1;
+}
+
+bool bpm_varies(const bpm *s)
+{
+    size_t changing = 0;
+    for (size_t g = 0; g < s->profile.structures; g++)
+        changing += changes(&s->profile.structure[g]);
+    return changing > 0 || (s->c.axes == 1 && s->profile.picture_width > 1);
 }
 
 bool bpm_guides(const bpm_profile *p, double z)
