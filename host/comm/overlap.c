@@ -83,16 +83,14 @@ static bn_status move_block(bn_field *f, const bn_channel *l, bool out, const bn
     return bn_block_move(f, box, first, n, out ? l->send : l->receive, dense, !out, order);
 }
 
-bn_status bn_overlap_pack(bn_field *f, size_t box, bool beside)
+bn_status bn_overlap_pack(bn_field *f, size_t box)
 {
     bn_overlaps *x = bn_attached(f->domain->attached, destroy);
     for (size_t i = 0; i < x->count; i++) {
         bn_channel *l = &x->channels[i];
         if (l->from != box || !l->source->device)
             continue;
-        BN_TRY(move_block(f, l, true, &(bn_order){ &l->read, &l->packed, beside }));
-        if (beside)
-            BN_TRY(bn_call_share(l->source->device, doing, &l->packed, &l->source->device->fork.last));
+        BN_TRY(move_block(f, l, true, &(bn_order){ &l->read, &l->packed, false }));
     }
     return BN_OK;
 }

@@ -53,9 +53,8 @@ struct bn_argument_kind {
     bn_status (*set)(const bn_launching *, const bn_arg *, size_t box, cl_uint index);
     /* Gives the parts of a box that are launched one after the other. */
     size_t (*divide)(const bn_launching *, size_t box, bn_part parts[BN_PARTS_MAX]);
-    /* Called when the part is launched that is all, or all but one: the last one runs beside what is done here, and
-     * `beside` tells that the others, and this, stand in the queue of incoming messages for that. */
-    bn_status (*outer_launched)(const bn_launching *, size_t box, bool beside);
+    /* Called when all parts are launched but the last one, if there are several: that runs beside what is done here. */
+    bn_status (*outer_launched)(const bn_launching *, size_t box);
     bn_status (*after)(const bn_launching *, const bn_arg *);
 };
 

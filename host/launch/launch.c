@@ -48,8 +48,9 @@ static bn_status set_args(const bn_launching *l, size_t box)
     return BN_OK;
 }
 
-/* Offset, global and local size of a part of a box; see bn_range. */
-static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *part, size_t offset[3], size_t global[3])
+/* Offset, global and local size of a part of a box; see bn_range. `waited_for`: by other devices. */
+static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *part, bool waited_for, size_t offset[3],
+                         size_t global[3])
 {
     const bool gridless = k->desc->range == BN_ONCE || k->desc->range == BN_PER_PARTICLE;
     for (int i = 0; i < 3; i++) {
@@ -77,15 +78,22 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
             items = (items + k->patch[i] - 1) / k->patch[i] * k->group[i];
         if (i == 1 && (k->desc->range == BN_PER_BLOCK || k->desc->range == BN_PER_ROWS))
             items = (items + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
+        if (i == 2 && k->desc->range == BN_PER_ROWS && waited_for)
+            items = BN_BLOCK_NY;
         global[i] = (items + k->group[i] - 1) / k->group[i] * k->group[i];
     }
 }
 
-static bn_status launch_part(bn_kernel *k, size_t b, const bn_part *part, const bn_order *order)
+static bn_status launch_shaped(bn_kernel *k, size_t b, const bn_part *part, bool waited_for, const bn_order *order)
 {
     size_t offset[3], global[3];
-    shape_launch(k, &k->program->domain->boxes[b], part, offset, global);
+    shape_launch(k, &k->program->domain->boxes[b], part, waited_for, offset, global);
     return bn_enqueue(k, b, offset, global, k->group, order);
+}
+
+static bn_status launch_part(bn_kernel *k, size_t b, const bn_part *part, const bn_order *order)
+{
+    return launch_shaped(k, b, part, false, order);
 }
 
 bn_part bn_whole_box(const bn_domain *d, size_t b)
@@ -224,8 +232,9 @@ static bn_status receive(const bn_launching *l, const bn_halo_request *requests)
     return bn_halo_exchange_end(l->received, requests, l->requests, false);
 }
 
-/* A box, in the parts that an argument asks for. Others need what all but the last of them store: that is computed, and
- * sent, beside the last one, since alone those parts would not fill a device. */
+/* A box, in the parts that an argument asks for. Others need what all but the last of them store: that is computed
+ * first, and sent. Alone it would not fill a device, so the last part begins right behind it, in a queue of its own,
+ * and takes what room there is. */
 static bn_status launch_divided(bn_launching *l, size_t b)
 {
     static const char doing[] = "launching what other devices need first";
@@ -235,20 +244,20 @@ static bn_status launch_divided(bn_launching *l, size_t b)
     bn_part parts[BN_PARTS_MAX] = { bn_whole_box(d, b) };
     const size_t count = kind ? kind->divide(l, b, parts) : 1, outer = count > 1 ? count - 1 : count;
     const bool beside = outer < count && !one_at_a_time(d);
-    const bn_order order = { &device->fork.before, NULL, true };
-    if (beside) {
+    const bn_order order = { &device->fork.before, &device->fork.last, true };
+    const cl_event *last[BN_HOLDS] = { &device->fork.last };
+    if (beside)
         BN_TRY(bn_call_mark(device, doing, &device->fork.before));
-        BN_TRY(bn_call_flush(device, doing, device->queue));
-    }
     for (size_t p = 0; p < outer; p++)
-        BN_TRY(launch_part(l->kernel, b, &parts[p], beside ? &order : NULL));
+        BN_TRY(launch_shaped(l->kernel, b, &parts[p], outer < count, NULL));
     if (outer > 0 && kind && kind->outer_launched)
-        BN_TRY(kind->outer_launched(l, b, beside));
+        BN_TRY(kind->outer_launched(l, b));
+    if (beside)
+        BN_TRY(bn_call_flush(device, doing, device->queue));
+    for (size_t p = outer; p < count; p++)
+        BN_TRY(launch_part(l->kernel, b, &parts[p], beside ? &order : NULL));
     if (beside)
         BN_TRY(bn_call_flush(device, doing, device->incoming));
-    for (size_t p = outer; p < count; p++)
-        BN_TRY(launch_part(l->kernel, b, &parts[p], NULL));
-    const cl_event *last[BN_HOLDS] = { &device->fork.last };
     return beside ? bn_call_hold(device, doing, last) : BN_OK;
 }
 

@@ -70,9 +70,9 @@ static size_t divide(const bn_launching *l, size_t box, bn_part parts[BN_PARTS_M
     return count;
 }
 
-static bn_status outer_launched(const bn_launching *l, size_t box, bool beside)
+static bn_status outer_launched(const bn_launching *l, size_t box)
 {
-    return bn_overlap_pack(l->divides->object.field, box, beside);
+    return bn_overlap_pack(l->divides->object.field, box);
 }
 
 static bn_status after(const bn_launching *l, const bn_arg *a)
