@@ -4,6 +4,7 @@
 #include "support_case.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bn_device *device;
@@ -110,6 +111,25 @@ TEST(after_the_search_for_a_mode_all_lines_are_made)
     ck_assert_double_gt(result(&here, "n_eff"), 1.5);
     end_run(&here);
     end_run(&reference);
+}
+
+/* Carries of the longer wave reach farther; the beam beside it would do with less. */
+TEST(in_a_plane_a_beam_is_that_beam_alone_in_all_sections)
+{
+    static const char taper[] = "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 201\nwidth = 20e-6\n"
+                                "[material]\nindex = 1.5\n[[structure]]\nkind = \"taper\"\nindex = 1.6\nwidth = 2e-6\n"
+                                "width_end = 6e-6\n[launch]\nkind = \"gaussian\"\nwaist = 3e-6\n"
+                                "[march]\ndz = 0.5e-6\nlength = 50e-6\nrecords = 3\n[solver]\nchunk = 5\n";
+    run both = RUN(taper, device, "batch.count=2", "batch.wavelength=[4e-6,0.4e-6]"),
+        alone = RUN(taper, device, "light.wavelength=4e-6");
+    size_t count;
+    double *two = field(&both, "psi", NULL), *one = field(&alone, "psi", &count);
+    ck_assert_uint_eq(count, 400);
+    ck_assert_int_eq(memcmp(two, one, count * sizeof *one), 0);
+    free(one);
+    free(two);
+    end_run(&both);
+    end_run(&alone);
 }
 
 int main(void) { return bn_test_main("bpm_sections", open_all, close_context); }
