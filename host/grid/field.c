@@ -209,18 +209,22 @@ static bn_status need_stage(bn_field *f, size_t bytes, char **data)
     return BN_OK;
 }
 
+static size_t piece_bytes(size_t all, size_t row)
+{
+    return row > STAGE_BYTES ? row : all < STAGE_BYTES ? all : STAGE_BYTES;
+}
+
 /* Writes values some rows at a time, copied to pinned memory or narrowed there on all processors while the piece before
  * moves: drivers take other memory at a seventh of the speed, and this takes room for two pieces alone. */
 static bn_status write_staged(bn_field *f, int first, int count, const bn_region *r, bool narrows, const void *values)
 {
     bn_domain *d = f->domain;
-    const size_t point = bn_field_unit(f, &first, &count), row = r->n[0] * point,
-                 each = row > STAGE_BYTES ? row : STAGE_BYTES, here = narrows ? sizeof(double) : 1,
-                 there = narrows ? sizeof(float) : 1;
+    const size_t all = region_bytes(f, r, count), point = bn_field_unit(f, &first, &count), row = r->n[0] * point,
+                 each = piece_bytes(all, row), here = narrows ? sizeof(double) : 1, there = narrows ? sizeof(float) : 1;
     const char *from = values;
     char *data;
     unsigned pieces = 0;
-    BN_TRY(need_stage(f, 2 * each, &data));
+    BN_TRY(need_stage(f, all > each ? 2 * each : each, &data));
     for (int c = first; c < first + count; c++)
         for (bn_region band = { .n = { 0 } }; next_band(r, each / point, &band);) {
             const size_t numbers = bn_region_points(&band) * point / there;
@@ -240,10 +244,7 @@ static bn_status write_staged(bn_field *f, int first, int count, const bn_region
 static bn_status read_staged(bn_field *f, int first, int count, const bn_region *r, bool widens, void *values)
 {
     const size_t all = region_bytes(f, r, count), point = bn_field_unit(f, &first, &count), row = r->n[0] * point,
-                 each = row > STAGE_BYTES   ? row
-                        : all < STAGE_BYTES ? all
-                                            : STAGE_BYTES,
-                 here = widens ? sizeof(double) : 1, there = widens ? sizeof(float) : 1;
+                 each = piece_bytes(all, row), here = widens ? sizeof(double) : 1, there = widens ? sizeof(float) : 1;
     char *to = values, *data;
     BN_TRY(need_stage(f, each, &data));
     for (int c = first; c < first + count; c++)
@@ -256,12 +257,12 @@ static bn_status read_staged(bn_field *f, int first, int count, const bn_region 
     return BN_OK;
 }
 
-/* Whether it pays, for so many bytes and more. */
-enum { LEAST_TO_READ = 1 << 20, LEAST_TO_WRITE = 1 << 22 };
-static bool stages(const bn_field *f, const bn_region *r, int count, bool converts, size_t least)
+/* Whether it pays. */
+enum { LEAST_TO_STAGE = 1 << 20 };
+static bool stages(const bn_field *f, const bn_region *r, int count, bool converts)
 {
     const bn_device *device = f->domain->device;
-    return device && (converts || !device->info.cpu) && region_bytes(f, r, count) >= least;
+    return device && (converts || !device->info.cpu) && region_bytes(f, r, count) >= LEAST_TO_STAGE;
 }
 
 /* Whether values are doubles here and floats on devices. */
@@ -273,7 +274,7 @@ static bool converts(const bn_field *f, bn_host_type type)
 bn_status bn_field_read_region(bn_field *f, int first, int count, const bn_region *r, bn_host_type type, void *values)
 {
     BN_TRY(check_region(f, first, count, r, type));
-    if (stages(f, r, count, converts(f, type), LEAST_TO_READ))
+    if (stages(f, r, count, converts(f, type)))
         return read_staged(f, first, count, r, converts(f, type), values);
     BN_TRY(bn_field_transfer(f, first, count, r, values, false, true));
     if (type == BN_AS_DOUBLES)
@@ -285,7 +286,7 @@ bn_status bn_field_write_region(bn_field *f, int first, int count, const bn_regi
                                 const void *values)
 {
     BN_TRY(check_region(f, first, count, r, type));
-    if (stages(f, r, count, converts(f, type), LEAST_TO_WRITE)) {
+    if (stages(f, r, count, converts(f, type))) {
         BN_TRY(write_staged(f, first, count, r, converts(f, type), values));
         return bn_field_changed(f);
     }

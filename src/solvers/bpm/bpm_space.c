@@ -15,6 +15,8 @@
 #include <string.h>
 
 enum { RELAX_STAGES = 5, RELAX_FACTOR = 4 };
+/* The field that grows into the mode is divided by its largest value once that is so far from 1, and at the end. */
+static const double RELAX_RANGE = 1e3;
 
 /* Chunks that pieces of lines need beyond their own. What is wrong at the end of a piece comes `reach` chunks inwards
  * in a half step, and one more, whose first node the next half step has beside it. Two half steps are taken between two
@@ -337,10 +339,12 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, bn_step *out)
     if (!isfinite(index) || !isfinite(s->space.largest) || s->space.largest == 0)
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                        "the search for the mode failed; try a smaller launch.relax_dz");
-    BN_TRY(bpm_normalize(s));
     s->space.relax_change = fabs(index - s->space.relax_index);
     s->space.relax_index = index;
-    if (s->space.relax_change < s->space.relax_tolerance && ++s->space.relax_stage == RELAX_STAGES) {
+    const bool found = s->space.relax_change < s->space.relax_tolerance && ++s->space.relax_stage == RELAX_STAGES;
+    if (found || s->space.largest < 1 / RELAX_RANGE || s->space.largest > RELAX_RANGE)
+        BN_TRY(bpm_normalize(s));
+    if (found) {
         if (index <= s->c.background * (1 + 1e-9))
             return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                            "the structure guides no mode: the index found is %.8f, not above the %.8f around it", index,
