@@ -209,6 +209,7 @@ static bn_status need_stage(bn_field *f, size_t bytes, char **data)
     return BN_OK;
 }
 
+/* Of a piece, where there are so many bytes and those of a row stay together. */
 static size_t piece_bytes(size_t all, size_t row)
 {
     return row > STAGE_BYTES ? row : all < STAGE_BYTES ? all : STAGE_BYTES;
@@ -219,12 +220,13 @@ static size_t piece_bytes(size_t all, size_t row)
 static bn_status write_staged(bn_field *f, int first, int count, const bn_region *r, bool narrows, const void *values)
 {
     bn_domain *d = f->domain;
-    const size_t all = region_bytes(f, r, count), point = bn_field_unit(f, &first, &count), row = r->n[0] * point,
-                 each = piece_bytes(all, row), here = narrows ? sizeof(double) : 1, there = narrows ? sizeof(float) : 1;
+    const size_t point = bn_field_unit(f, &first, &count), row = r->n[0] * point,
+                 each = piece_bytes(bn_region_points(r) * point, row), here = narrows ? sizeof(double) : 1,
+                 there = narrows ? sizeof(float) : 1;
     const char *from = values;
     char *data;
     unsigned pieces = 0;
-    BN_TRY(need_stage(f, all > each ? 2 * each : each, &data));
+    BN_TRY(need_stage(f, 2 * each, &data));
     for (int c = first; c < first + count; c++)
         for (bn_region band = { .n = { 0 } }; next_band(r, each / point, &band);) {
             const size_t numbers = bn_region_points(&band) * point / there;

@@ -548,6 +548,32 @@ TEST(a_foreign_field_brings_its_halos)
     }
 }
 
+/* Values that are narrowed go through pinned memory, which has room for two pieces: of a field of more than 1 MiB the
+ * components one after the other. */
+TEST(components_pass_pinned_memory_in_turn)
+{
+    enum { WIDE = 1000, HIGH = 400, MOST = 5 };
+    double *values = malloc(MOST * WIDE * HIGH * sizeof *values), *got = malloc(MOST * WIDE * HIGH * sizeof *got);
+    ck_assert(values && got);
+    for (int components = 1; components <= MOST; components++) {
+        open_device(1, false);
+        bn_domain *domain = new_domain(
+            &(bn_domain_desc){ .grid = { .dims = 2, .n = { WIDE, HIGH, 1 }, .h = { 1, 1, 1 } },
+                               .precision = BN_SINGLE,
+                               .device = device });
+        bn_field *f = new_field(domain, "f", BN_T_REAL, components);
+        const size_t count = (size_t)components * WIDE * HIGH;
+        for (size_t at = 0; at < count; at++)
+            values[at] = (double)at;
+        OK(bn_field_set(f, values, count));
+        OK(bn_field_get(f, got, count));
+        ck_assert_msg(memcmp(values, got, count * sizeof *got) == 0, "%d components", components);
+        close_device();
+    }
+    free(values);
+    free(got);
+}
+
 /* Columns of a grid in boxes, of one device or of several, to one that is whole on each: every device sees all rows. */
 TEST(columns_reach_every_device)
 {
