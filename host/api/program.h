@@ -16,8 +16,8 @@ typedef enum bn_range {
                         row, each going up through a piece of the layers, TILE_LAYERS on average */
     BN_PER_PATCH,    /* two dimensions: a work-group for every patch of cells, as large as bn_kernel_patch says */
     BN_PER_ROW,      /* a work-group for every row: it may read and write all of it, with barriers between */
-    BN_PER_ROWS,     /* the same for every BN_BLOCK_NY rows; in parts that other devices wait for the third dimension has
-                        as many work-groups, for a row each */
+    BN_PER_ROWS,     /* the same for every BN_BLOCK_NY rows; in parts that other devices wait for each of them has a
+                        work-group of its own, told apart by get_group_id(2) */
     BN_PER_ROW_PAIR, /* a work-group for every two rows, or what a box has of every two columns */
     BN_PER_COLUMN_PAIR,
     BN_SIDE_BY_SIDE, /* work-groups that wait for each other, of a grid in one box: bn_kernel_side_by_side */

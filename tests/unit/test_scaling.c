@@ -24,8 +24,8 @@ static const struct {
     { "flood", 2, false, 1.78 },    { "flood", 4, true, 3.51 },      { "flood", 4, false, 2.85 },
     { "direct", 2, true, 2.00 },    { "direct", 2, false, 1.95 },    { "direct", 4, true, 3.95 },
     { "direct", 4, false, 2.82 },   { "multigrid", 2, true, 1.65 },  { "multigrid", 2, false, 1.41 },
-    { "multigrid", 4, true, 2.99 }, { "multigrid", 4, false, 1.64 }, { "bpm", 2, false, 1.62 },
-    { "bpm", 4, false, 1.50 },
+    { "multigrid", 4, true, 2.99 }, { "multigrid", 4, false, 1.64 }, { "bpm", 2, true, 1.70 },
+    { "bpm", 2, false, 1.76 },
 };
 
 static const bn_device_info h200 = {

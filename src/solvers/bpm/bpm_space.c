@@ -166,7 +166,7 @@ static bn_status plan_fields(bn_plan *p, bpm *s)
                                               .along = 1,
                                               .exchanges = 0.5,
                                               .bytes = 8 * overlap,
-                                              .face = 105e-6,
+                                              .face = 80e-6,
                                               .overlap = 0.5 * overlap });
         BN_TRY(bn_plan_skip_kernel(p, "bpm_crank_nicolson"));
         BN_TRY(bpm_plan_constants(p, s));
