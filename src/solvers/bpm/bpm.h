@@ -315,9 +315,9 @@ double _Complex bpm_stretch(const bpm *, double place, double width);
 /* r and v of lines that follow each other: the operator's rows with what stands in r, pairs, beside its differences,
  * and q0 = (h k)^2 / p on the diagonal. So many lines at a time take less than twice as long as one. */
 enum { BPM_LINES_AT_ONCE = 4 };
-/* As much work for a node as so many values of which a few numbers are asked (bn_parallel_rows). */
-enum { BPM_VALUES_A_NODE = 4 };
 void bpm_eliminate(const bpm_operator *, size_t lines, double _Complex q0, bool lossy, double *r, double *v);
+/* For bn_parallel_rows: a node is as much work as so many values. */
+enum { BPM_VALUES_A_NODE = 4 };
 /* The scaling that makes the operator's matrix symmetric, and with it what bpm_eliminate takes. */
 void bpm_scale(const bpm_operator *, double _Complex *scale);
 /* How many chunks back a carried value still counts on lines in one medium, p the weight of the new layer; at most all.

@@ -47,6 +47,16 @@ typedef struct band {
     bool make; /* the start is computed; else it is read */
 } band;
 
+/* A node is as much work as `work_a_node` values (bn_parallel_rows). */
+static bn_status share_rows(band *b, uint32_t first, uint32_t count, double *const *values, size_t work_a_node,
+                            void (*work)(void *user, size_t begin, size_t end))
+{
+    b->first = first;
+    b->values = values;
+    bn_parallel_rows(count, work_a_node * b->s->c.n, work, b);
+    return BN_OK;
+}
+
 static void launch_some(void *user, size_t begin, size_t end)
 {
     const band *b = user;
@@ -62,11 +72,7 @@ static void launch_some(void *user, size_t begin, size_t end)
 
 static bn_status launch_rows(void *user, uint32_t first, uint32_t count, double *const *values)
 {
-    band *b = user;
-    b->first = first;
-    b->values = values;
-    bn_parallel_rows(count, 2 * b->s->c.n, launch_some, b);
-    return BN_OK;
+    return share_rows(user, first, count, values, 2, launch_some);
 }
 
 bn_status bpm_launch_space(bpm *s, bool make)
@@ -183,11 +189,7 @@ static void output_some(void *user, size_t begin, size_t end)
 
 static bn_status output_rows(void *user, uint32_t first, uint32_t count, double *const *values)
 {
-    band *b = user;
-    b->first = first;
-    b->values = values;
-    bn_parallel_rows(count, 6 * b->s->c.n, output_some, b);
-    return BN_OK;
+    return share_rows(user, first, count, values, 6, output_some);
 }
 
 bn_status bpm_update_space(bpm *s)
@@ -210,8 +212,8 @@ typedef struct quotient {
 typedef struct quotient_rows {
     const bpm *s;
     double *last, *last_but_one; /* rows before the band; zero beyond the walls */
-    const double *values;
-    uint32_t first, end; /* rows of the band */
+    const double *values;        /* the rows of the band */
+    uint32_t first;
     quotient *row;
 } quotient_rows;
 
@@ -264,14 +266,12 @@ static bn_status add_band(void *user, uint32_t first, uint32_t count, double *co
 {
     quotient_rows *q = user;
     const size_t row = 2 * (size_t)q->s->c.n;
+    const long end = (long)first + (long)count;
     q->first = first;
-    q->end = first + count;
     q->values = values[0];
     bn_parallel_rows(count, 4 * row, add_rows, q);
-    const double *before = row_at(q, (long)q->end - 2);
-    if (before != q->last_but_one)
-        memmove(q->last_but_one, before, row * sizeof *before);
-    memcpy(q->last, row_at(q, (long)q->end - 1), row * sizeof *before);
+    memcpy(q->last_but_one, row_at(q, end - 2), row * sizeof *q->last);
+    memcpy(q->last, row_at(q, end - 1), row * sizeof *q->last);
     return BN_OK;
 }
 
@@ -315,11 +315,7 @@ static void normalize_some(void *user, size_t begin, size_t end)
 
 static bn_status normalize_rows(void *user, uint32_t first, uint32_t count, double *const *values)
 {
-    band *b = user;
-    b->first = first;
-    b->values = values;
-    bn_parallel_rows(count, 2 * b->s->c.n, normalize_some, b);
-    return BN_OK;
+    return share_rows(user, first, count, values, 2, normalize_some);
 }
 
 bn_status bpm_normalize(bpm *s)
