@@ -292,7 +292,7 @@ size_t bpm_constant_steps(const bpm *, size_t k);
 void bpm_mark_changes(const bpm *, int d, double z, double other, bool *line);
 /* Marks as stale the lines of direction d that are not known to be as they were made; `same`: all but the index is. */
 void bpm_mark_stale(const bpm *, int d, const bpm_made_for *, bool same, double z);
-/* Goes once through the stale lines, the rows of these fields. */
+/* Goes once through the stale lines, the rows of these fields, and what few lines lie between them. */
 BN_CHECKED bn_status bpm_make_stale(const bpm_axis *, const bn_row_band *, size_t count, bn_row_band_function *make,
                                     void *user);
 /* Whether there are many sections: a guide changes its width or place, or a picture lies along z. */

@@ -244,11 +244,14 @@ void bpm_mark_stale(const bpm *s, int d, const bpm_made_for *made, bool same, do
 bn_status bpm_make_stale(const bpm_axis *a, const bn_row_band *rows, size_t count, bn_row_band_function *make,
                          void *user)
 {
+    enum { NODES_BETWEEN = 4096 }; /* are made again sooner than another piece is brought to the device */
     for (uint32_t first = 0, end; first < a->lines; first = end) {
-        for (end = first; end < a->lines && a->stale[end] == a->stale[first]; end++)
+        end = first + 1;
+        if (!a->stale[first])
             continue;
-        if (a->stale[first])
-            BN_TRY(bn_field_row_range(rows, count, first, end, make, user));
+        for (uint32_t next = end; next < a->lines && (next - end) * (size_t)a->n <= NODES_BETWEEN; next++)
+            end = a->stale[next] ? next + 1 : end;
+        BN_TRY(bn_field_row_range(rows, count, first, end, make, user));
     }
     return BN_OK;
 }
