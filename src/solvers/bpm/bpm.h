@@ -288,15 +288,14 @@ void bpm_index_slopes(const bpm *, size_t beam, double z, double y0, size_t coun
 void bpm_index_row(const bpm *, double z, double y, size_t first, size_t count, double _Complex *out);
 /* Number of steps along z, from step `k` on, in which no structure changes; at least 1. */
 size_t bpm_constant_steps(const bpm *, size_t k);
-/* In space: marks the lines of direction d on which the index may not be the same at both heights. */
-void bpm_mark_changes(const bpm *, int d, double z, double other, bool *line);
-/* Marks as stale the lines of direction d that are not known to be as they were made; `same`: all but the index is. */
+/* Marks as stale the lines of direction d that are not known to be as they were made; `same`, in space: all is but the
+ * index. */
 void bpm_mark_stale(const bpm *, int d, const bpm_made_for *, bool same, double z);
 /* Goes once through the stale lines, the rows of these fields, and what few lines lie between them. */
 BN_CHECKED bn_status bpm_make_stale(const bpm_axis *, const bn_row_band *, size_t count, bn_row_band_function *make,
                                     void *user);
-/* Whether there are many sections: a guide changes its width or place, or a picture lies along z. */
-bool bpm_varies(const bpm *);
+/* Whether a plane has many sections: a guide changes its width or place, or there is a picture, which lies along z. */
+bool bpm_varies(const bpm_profile *);
 /* Whether anything differs from the background at height z. */
 bool bpm_guides(const bpm_profile *, double z);
 

@@ -126,7 +126,9 @@ enum { SECTION_POINTS = 1 << 20 };
 static size_t sections_at_once(const bpm *s)
 {
     const size_t points = (size_t)s->c.n * s->c.rows, fit = SECTION_POINTS / points;
-    return s->c.solver == BPM_FFT || s->c.tm || !bpm_varies(s) || fit < 1 ? 1 : fit < BPM_SECTIONS ? fit : BPM_SECTIONS;
+    return s->c.solver == BPM_FFT || s->c.tm || !bpm_varies(&s->profile) || fit < 1 ? 1
+           : fit < BPM_SECTIONS                                                     ? fit
+                                                                                    : BPM_SECTIONS;
 }
 
 static bn_status plan(const bn_case *c, bn_plan *p, bpm *s)

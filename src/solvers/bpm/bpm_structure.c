@@ -205,8 +205,9 @@ static void mark(double low, double high, double h, uint32_t n, bool *line)
         line[(size_t)at] = true;
 }
 
-/* A border that moves changes the index between its places, and a structure that begins or ends wherever it is. */
-void bpm_mark_changes(const bpm *s, int d, double z, double other, bool *line)
+/* Marks the lines of direction d on which the index may not be the same at both heights: a border that moves changes it
+ * between its places, a structure that begins, ends or splits wherever it is. */
+static void mark_changes(const bpm *s, int d, double z, double other, bool *line)
 {
     const bpm_axis *a = &s->axis[d ? 0 : 1]; /* across the lines */
     for (size_t k = 0; k < s->profile.structures; k++) {
@@ -214,19 +215,19 @@ void bpm_mark_changes(const bpm *s, int d, double z, double other, bool *line)
         const bool round = g->shape == BPM_FIBRE || g->shape == BPM_GRADED_FIBRE;
         const double width = round ? g->width : g->width_x > 0 ? g->width_x : HUGE_VAL;
         double low[2][2], high[2][2];
-        const size_t count = intervals(g, z, low[0], high[0]), then = intervals(g, other, low[1], high[1]);
-        bool moves = count != then;
-        for (size_t i = 0; i < count && i < then; i++) {
+        const size_t count[2] = { intervals(g, z, low[0], high[0]), intervals(g, other, low[1], high[1]) };
+        const bool lasts = count[0] == count[1];
+        bool moves = !lasts;
+        for (size_t i = 0; lasts && i < count[0]; i++) {
             moves = moves || low[0][i] != low[1][i] || high[0][i] != high[1][i];
             if (d == 0 && low[0][i] != low[1][i])
                 mark(fmin(low[0][i], low[1][i]), fmax(low[0][i], low[1][i]), a->h, a->n, line);
             if (d == 0 && high[0][i] != high[1][i])
                 mark(fmin(high[0][i], high[1][i]), fmax(high[0][i], high[1][i]), a->h, a->n, line);
         }
-        for (size_t i = 0; d == 0 && count != then && i < count; i++)
-            mark(low[0][i], high[0][i], a->h, a->n, line);
-        for (size_t i = 0; d == 0 && count != then && i < then; i++)
-            mark(low[1][i], high[1][i], a->h, a->n, line);
+        for (int at = 0; d == 0 && !lasts && at < 2; at++)
+            for (size_t i = 0; i < count[at]; i++)
+                mark(low[at][i], high[at][i], a->h, a->n, line);
         if (d == 1 && moves)
             mark(g->centre_x - 0.5 * width, g->centre_x + 0.5 * width, a->h, a->n, line);
     }
@@ -238,7 +239,7 @@ void bpm_mark_stale(const bpm *s, int d, const bpm_made_for *made, bool same, do
     for (uint32_t line = 0; line < s->axis[d].lines; line++)
         stale[line] = !same;
     if (same)
-        bpm_mark_changes(s, d, made->z, z, stale);
+        mark_changes(s, d, made->z, z, stale);
 }
 
 bn_status bpm_make_stale(const bpm_axis *a, const bn_row_band *rows, size_t count, bn_row_band_function *make,
@@ -482,12 +483,12 @@ size_t bpm_constant_steps(const bpm *s, size_t k)
     return end > k ? end - k : 1;
 }
 
-bool bpm_varies(const bpm *s)
+bool bpm_varies(const bpm_profile *p)
 {
-    size_t changing = 0;
-    for (size_t g = 0; g < s->profile.structures; g++)
-        changing += changes(&s->profile.structure[g]);
-    return changing > 0 || (s->c.axes == 1 && s->profile.picture_width > 1);
+    bool varies = p->picture_width > 1;
+    for (size_t g = 0; g < p->structures; g++)
+        varies = varies || changes(&p->structure[g]);
+    return varies;
 }
 
 bool bpm_guides(const bpm_profile *p, double z)
