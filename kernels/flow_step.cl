@@ -1,6 +1,6 @@
-/* flow_step.cl: a whole step of flow.cl in one launch, on a rectangle whose rows all have two ends of one kind and 2^n
- * intervals (transform.cl), and on which psi and omega are given at all sides. Its parts are the functions that the
- * separate launches consist of, on the same values in the same order: the bits are the same. Between two parts all
+/* flow_step.cl: a whole step of flow.cl in one launch, on a rectangle whose rows all have two ends of one kind and are
+ * folded or split (transform.cl), and on which psi and omega are given at all sides. Its parts are the functions that
+ * the separate launches consist of, on the same values in the same order: the bits are the same. Between two parts all
  * work-groups meet, so the launch has only as many as run side by side (BN_SIDE_BY_SIDE), and each goes through several
  * pairs of lines. */
 #if ONE_LAUNCH
@@ -41,12 +41,13 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-#define ROW(odd) { odd, odd, (odd) ? (1 << LOG_X) - 1 : (1 << LOG_X) + 1, !(odd), !(odd) }
+#define ROW(odd) { odd, odd, LENGTH_X / 2 + 1 - 2 * (odd), !(odd), !(odd) }
 /* The last chunk begins at or before the last unknown. */
 #define COLUMN(x, low_free, high_free) \
     { (x).count, !(low_free), NY - 2 + (high_free), (NY - 2 + (high_free)) / CHUNK + 1, low_free, high_free }
-/* Local memory in pairs: for a pair of rows, or columns. */
-#define STEP_POINTS ((1 << LOG_X) + 16 * HEAT)
+/* Sums stand behind the factors of all lengths. */
+#define TABLES(places) ((tables){ pairs, places, 0, 0, (global const real *)(pairs + (2 << LOG_X)) })
+/* Local memory in pairs: ROOM for a pair of rows, or columns. */
 #define CHUNK_POINTS (2 * COLUMNS * (NY / CHUNK + 1))
 #define FOR_GROUPS(task, count) for (int task = (int)get_group_id(0); task < (count); task += (int)get_num_groups(0))
 
@@ -61,15 +62,15 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                       global real *T, global real *T_next, global const uchar *heat_stencil,
 #endif
                       global const int *node, global const uchar *stencil, global real *rhs, global real *spread,
-                      global real *spread_psi, global const real *psi_border, global const real2 *restrict twiddle,
-                      global const int *restrict pick, global const real *restrict omega_systems,
+                      global real *spread_psi, global const real *psi_border, global const real2 *restrict pairs,
+                      global const int *restrict places, global const real *restrict omega_systems,
                       global const real *restrict psi_systems,
 #if HEAT
-                      global const int *restrict heat_pick, global const real *restrict heat_systems,
+                      global const int *restrict heat_places, global const real *restrict heat_systems,
 #endif
                       volatile global int *meeting, int run, global real *totals)
 {
-    local real2 z[STEP_POINTS > CHUNK_POINTS ? STEP_POINTS : CHUNK_POINTS];
+    local real2 z[ROOM > CHUNK_POINTS ? ROOM : CHUNK_POINTS];
 #if !HEAT
     global const real *T_next = 0;
 #endif
@@ -104,10 +105,10 @@ kernel void flow_step(global real *omega, global real *next, global const real *
             const int second = task >= all, row = 2 * (second ? task - all : task);
             const axis x = ROW(odd);
 #if HEAT
-            const tables t = { twiddle, heat ? heat_pick : pick, 0, 0, 0 };
+            const tables t = TABLES(heat ? heat_places : places);
             global real *solution = heat ? T_next : next;
 #else
-            const tables t = { twiddle, pick, 0, 0, 0 };
+            const tables t = TABLES(places);
             global real *solution = next;
 #endif
             if (row >= end_row)

@@ -28,18 +28,18 @@
 /* What the rows of this build are. Clang drops what stands behind a constant that is false before anything else, and
  * else optimises for as long what no row needs as what all need. */
 #ifndef LENGTH_X
-#define LENGTH_X 0
-#define LEVELS_X 2
+#define LENGTH_X 8
+#define LOG_X 2
 #define SPLIT_X 1
 #define THEN_SPLIT_X 1
+#define ROOM 4
+#endif
+#ifndef LEVELS_X
+#define LEVELS_X 2
 #define CHIRP_X 0
 #define MIRRORED_X 0
 #define PAIRS_X 1
-#define ROOM 0
 #define SHARE_LOG 0
-#endif
-#ifndef LOG_X
-#define LOG_X 2
 #endif
 
 /* Index in local memory: points of every stride of the transform lie in different banks. Of two numbers that have no

@@ -4,7 +4,7 @@
 #define BN_SPECTRAL_H
 
 #include "api/other_grids.h"
-#include "numerics/stencil.h"
+#include "numerics/spectral_plan.h"
 
 typedef struct bn_spectral bn_spectral;
 
@@ -24,6 +24,11 @@ BN_CHECKED bn_status bn_spectral_create(bn_domain *, const bn_stencil *, bn_fiel
 void bn_spectral_destroy(bn_spectral **);
 /* Waits until those kernels are compiled that are on grids of their own. */
 BN_CHECKED bn_status bn_spectral_ready(const bn_spectral *);
+
+/* The tables of the transform along x: twiddle factors, chirps and their spectrum, sums, one behind the other (NULL:
+ * an axis of the same length has them); and the places of values forward and then back. */
+BN_CHECKED bn_status bn_spectral_tables(bn_domain *, const bn_spectral_axis *, bn_device_array **numbers,
+                                        bn_device_array **places);
 
 /* x = A^-1 b at the unknowns; the rest of x stays. b may be x. */
 BN_CHECKED bn_status bn_spectral_solve(bn_spectral *, bn_field *x, bn_field *b);

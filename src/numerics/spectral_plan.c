@@ -190,11 +190,11 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
     return !reason;
 }
 
-bool bn_spectral_folds(const bn_stencil *s, size_t real_bytes, bn_spectral_shape *out)
+bool bn_spectral_keeps_rows(const bn_stencil *s, size_t real_bytes, bn_spectral_axis out[2])
 {
-    const bn_spectral_axis x = axis_of(s, 0, real_bytes), y = axis_of(s, 1, real_bytes);
-    *out = (bn_spectral_shape){ x.log, x.odd, { y.low_free, y.high_free } };
-    return !s->widths && !x.mirrored && !x.chirps && x.share_log == 0 && bn_spectral_lines(&x) == 1;
+    for (int d = 0; d < 2; d++)
+        out[d] = axis_of(s, d, real_bytes);
+    return !s->widths && !out[0].mirrored && !out[0].chirps && out[0].share_log == 0;
 }
 
 const char *bn_spectral_kind(const bn_stencil *s, size_t real_bytes, int dim)

@@ -119,15 +119,9 @@ static inline int bn_spectral_value_at(const bn_spectral_axis *a, int m, bool ba
  * it as capacitance_plan.h takes them. *why (why may be NULL): the reason why not. */
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
-/* Rows of 2^log intervals, whose ends are both given where `odd`, else both mirrored; and the ends of columns. */
-typedef struct bn_spectral_shape {
-    int log;
-    bool odd;
-    bn_column_ends columns;
-} bn_spectral_shape;
-
-/* False: rows are others. */
-bool bn_spectral_folds(const bn_stencil *, size_t real_bytes, bn_spectral_shape *out);
+/* Rows and columns of a matrix that suits, without tables. False: a work-group can't have a pair of rows as they are,
+ * folded or split. */
+bool bn_spectral_keeps_rows(const bn_stencil *, size_t real_bytes, bn_spectral_axis out[2]);
 /* What the lines along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. Ends count where
  * lines along x are whole or split once. */
 const char *bn_spectral_kind(const bn_stencil *, size_t real_bytes, int dim);

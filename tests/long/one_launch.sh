@@ -6,4 +6,7 @@ cases=$root/data/cases/flow
 expect 0 '0 failed' 'with heat' "$BINNACLE" verify "$cases/selftest-step.toml" --set solver.launches=one
 expect 0 '0 failed' 'without heat' "$BINNACLE" verify "$cases/cavity-re1000.toml" --set solver.launches=one \
     --set 'grid.nodes=[33, 65]' --set solver.steady_tolerance=0 --set stop.steps=40
+expect 0 '0 failed' 'rows that are split' "$BINNACLE" verify "$cases/selftest-split.toml" --set solver.launches=one --set stop.steps=6
+expect 0 '0 failed' 'rows that are split twice' "$BINNACLE" verify "$cases/selftest-step.toml" --set solver.launches=one \
+    --set 'grid.nodes=[106, 22]' --set case.precision=double
 finish

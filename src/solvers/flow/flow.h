@@ -169,7 +169,7 @@ typedef struct flow_systems {
 } flow_systems;
 
 /* Arrays of a step in one launch: of psi and omega, then of the temperature. */
-enum { STEP_TWIDDLE, STEP_PICK, STEP_HEAT_PICK, STEP_OMEGA, STEP_PSI, STEP_HEAT, STEP_MEETING, FLOW_STEP_TABLES };
+enum { STEP_PAIRS, STEP_PLACES, STEP_HEAT_PLACES, STEP_OMEGA, STEP_PSI, STEP_HEAT, STEP_MEETING, FLOW_STEP_TABLES };
 
 typedef struct flow_device {
     bn_kernel *advect_heat, *advect_vorticity, *poisson_source, *wall_vorticity, *velocity, *total_residual;

@@ -2,7 +2,7 @@
  * they do: on a device whose work-groups run side by side, which the setup proves, since they wait for each other. */
 #include "flow.h"
 
-#include "numerics/spectral_plan.h"
+#include "numerics/spectral.h"
 
 #include <stdlib.h>
 
@@ -11,38 +11,44 @@ enum { ONE_LAUNCH_NODES = 300 * 300 };
 /* Columns that a work-group takes at a time. */
 enum { STEP_COLUMNS = 4 };
 
-/* Whether the case is of the kind, on a device that could. */
-static bool suits(const flow *s, const bn_device_info *device, bn_spectral_shape *out)
+/* Rows and columns of the temperature, if there is one, else of the vorticity. False: the case is not of the kind, or
+ * the device could not. */
+static bool suits(const flow *s, const bn_device_info *device, bn_spectral_axis out[2])
 {
     if (!s->systems.coupled || s->newton.on || s->systems.launches == FLOW_LAUNCHES_SEVERAL)
         return false;
     if (s->systems.launches == FLOW_LAUNCHES_AUTO &&
         (!device || !device->side_by_side || (double)s->config.nx * s->config.ny > ONE_LAUNCH_NODES))
         return false;
-    if (!bn_spectral_folds(&s->systems.desc[FLOW_OMEGA].stencil, flow_real_bytes(s), out) || !out->odd ||
-        out->columns.low_free || out->columns.high_free)
+    if (!bn_spectral_keeps_rows(&s->systems.desc[FLOW_OMEGA].stencil, flow_real_bytes(s), out) || !out[0].odd ||
+        out[1].low_free || out[1].high_free)
         return false;
     return s->config.a == 0 || (s->systems.desc[FLOW_HEAT].method == BN_LINEAR_SPECTRAL &&
-                                bn_spectral_folds(&s->systems.desc[FLOW_HEAT].stencil, flow_real_bytes(s), out));
+                                bn_spectral_keeps_rows(&s->systems.desc[FLOW_HEAT].stencil, flow_real_bytes(s), out));
 }
 
 bn_status flow_plan_one_launch(const flow *s, bn_plan *p)
 {
-    bn_spectral_shape shape; /* of the temperature's system, if there is one */
+    bn_spectral_axis axes[2];
+    const bn_spectral_axis *x = &axes[0], *y = &axes[1];
     const bn_device_info *device = bn_plan_device(p);
-    const bool one = suits(s, device, &shape);
+    const bool one = suits(s, device, axes);
     /* The last one of several launches, without the sums, which take its time on a GPU and none on a CPU. */
     if (one || !s->systems.direct || s->newton.on || !device || device->cpu)
         BN_TRY(bn_plan_skip_kernel(p, "flow_velocity"));
     if (!one)
         return bn_plan_skip_kernel(p, "flow_step");
     BN_TRY(bn_plan_define_int(p, "ONE_LAUNCH", 1));
-    BN_TRY(bn_plan_define_int(p, "LOG_X", shape.log));
-    BN_TRY(bn_plan_define_int(p, "CHUNK", bn_column_chunk((int)s->config.ny - 1)));
+    BN_TRY(bn_plan_define_int(p, "LENGTH_X", x->length));
+    BN_TRY(bn_plan_define_int(p, "LOG_X", x->log));
+    BN_TRY(bn_plan_define_int(p, "SPLIT_X", x->split[0]));
+    BN_TRY(bn_plan_define_int(p, "THEN_SPLIT_X", x->split[1]));
+    BN_TRY(bn_plan_define_int(p, "ROOM", (long)bn_spectral_room(x)));
+    BN_TRY(bn_plan_define_int(p, "CHUNK", bn_column_chunk(y->intervals)));
     BN_TRY(bn_plan_define_int(p, "COLUMNS", STEP_COLUMNS));
-    BN_TRY(bn_plan_define_int(p, "HEAT_ODD_X", shape.odd));
-    BN_TRY(bn_plan_define_int(p, "HEAT_LOW_FREE_Y", shape.columns.low_free));
-    BN_TRY(bn_plan_define_int(p, "HEAT_HIGH_FREE_Y", shape.columns.high_free));
+    BN_TRY(bn_plan_define_int(p, "HEAT_ODD_X", x->odd));
+    BN_TRY(bn_plan_define_int(p, "HEAT_LOW_FREE_Y", y->low_free));
+    BN_TRY(bn_plan_define_int(p, "HEAT_HIGH_FREE_Y", y->high_free));
     return bn_plan_define_int(p, "BORDER", s->systems.border);
 }
 
@@ -62,13 +68,11 @@ static bn_status create_tables(bn_domain *d, const flow *s, bn_device_array **ta
         st = bn_fail(bn_domain_context(d), BN_MEMORY, "no memory for the tables of a step");
         goto out;
     }
-    const bn_spectral_axis *a = &omega.axis[0], *h = &heat.axis[0];
-    BN_GO(bn_device_array_reals(d, "twiddle factors", a->factors, bn_spectral_factors(a), &table[STEP_TWIDDLE]));
-    BN_GO(bn_device_array_integers(d, "order", a->pick, (size_t)a->count, &table[STEP_PICK]));
+    BN_GO(bn_spectral_tables(d, &omega.axis[0], &table[STEP_PAIRS], &table[STEP_PLACES]));
     BN_GO(create_systems(d, &omega.columns, &table[STEP_OMEGA]));
     BN_GO(create_systems(d, &psi.columns, &table[STEP_PSI]));
     if (s->config.a > 0) {
-        BN_GO(bn_device_array_integers(d, "order", h->pick, (size_t)h->count, &table[STEP_HEAT_PICK]));
+        BN_GO(bn_spectral_tables(d, &heat.axis[0], NULL, &table[STEP_HEAT_PLACES]));
         BN_GO(create_systems(d, &heat.columns, &table[STEP_HEAT]));
     }
 out:
@@ -88,14 +92,14 @@ static bn_status launch(flow *s, bool run)
         return BN_RUN(s->device.step, BN_UPDATE(f->omega), BN_UPDATE(f->next), BN_READ(f->psi, 1), BN_UPDATE(f->before),
                       BN_UPDATE(f->velocity), BN_ARRAY(s->device.moving), BN_UPDATE(f->T), BN_UPDATE(f->T_next),
                       BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(f->node, 0), BN_READ(w->bits, 0),
-                      BN_UPDATE(f->rhs), BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0),
-                      BN_ARRAY(t[STEP_TWIDDLE]), BN_ARRAY(t[STEP_PICK]), BN_ARRAY(t[STEP_OMEGA]), BN_ARRAY(t[STEP_PSI]),
-                      BN_ARRAY(t[STEP_HEAT_PICK]), BN_ARRAY(t[STEP_HEAT]), BN_ARRAY(t[STEP_MEETING]), BN_I32V(run),
+                      BN_UPDATE(f->rhs), BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0), BN_ARRAY(t[STEP_PAIRS]),
+                      BN_ARRAY(t[STEP_PLACES]), BN_ARRAY(t[STEP_OMEGA]), BN_ARRAY(t[STEP_PSI]),
+                      BN_ARRAY(t[STEP_HEAT_PLACES]), BN_ARRAY(t[STEP_HEAT]), BN_ARRAY(t[STEP_MEETING]), BN_I32V(run),
                       BN_SCALARS(s->device.totals));
     return BN_RUN(s->device.step, BN_UPDATE(f->omega), BN_UPDATE(f->next), BN_READ(f->psi, 1), BN_UPDATE(f->before),
                   BN_UPDATE(f->velocity), BN_ARRAY(s->device.moving), BN_READ(f->node, 0), BN_READ(w->bits, 0),
-                  BN_UPDATE(f->rhs), BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0), BN_ARRAY(t[STEP_TWIDDLE]),
-                  BN_ARRAY(t[STEP_PICK]), BN_ARRAY(t[STEP_OMEGA]), BN_ARRAY(t[STEP_PSI]), BN_ARRAY(t[STEP_MEETING]),
+                  BN_UPDATE(f->rhs), BN_UPDATE(w->q), BN_UPDATE(w->p), BN_READ(border, 0), BN_ARRAY(t[STEP_PAIRS]),
+                  BN_ARRAY(t[STEP_PLACES]), BN_ARRAY(t[STEP_OMEGA]), BN_ARRAY(t[STEP_PSI]), BN_ARRAY(t[STEP_MEETING]),
                   BN_I32V(run), BN_SCALARS(s->device.totals));
 }
 
