@@ -104,7 +104,7 @@ INLINED void predict_axis(STATE_PARAMETERS, place_t at, int axis, int shifted, a
 INLINED void predict_cell(STATE_PARAMETERS, global const real *values, global const int *land, place_t at, int shifted,
                           real dt, global real *half_depth, global real *half_velocity)
 {
-    const real h = depth[at], scale = dt * EDGE_PER_AREA;
+    const real h = depth[at], scale = TO_EDGE * dt * EDGE_PER_AREA;
     axis_terms a, b, c = { 0, 0, 0, 0 };
     real x, y;
     predict_axis(STATE, at, 0, shifted, &a);
