@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-/* Above so many nodes separate launches are faster: on an H200 103 us a step against 119 at 513 x 513, with heat. */
-enum { ONE_LAUNCH_NODES = 300 * 300 };
+/* Above so many nodes, or nodes along a side, separate launches are faster: a work-group takes several pairs of rows one
+ * after the other, or long ones (docs/measurements.md). */
+enum { ONE_LAUNCH_NODES = 300 * 300, ONE_LAUNCH_SIDE = 801 };
 /* Columns that a work-group takes at a time. */
 enum { STEP_COLUMNS = 4 };
 
@@ -18,7 +19,8 @@ static bool suits(const flow *s, const bn_device_info *device, bn_spectral_axis 
     if (!s->systems.coupled || s->newton.on || s->systems.launches == FLOW_LAUNCHES_SEVERAL)
         return false;
     if (s->systems.launches == FLOW_LAUNCHES_AUTO &&
-        (!device || !device->side_by_side || (double)s->config.nx * s->config.ny > ONE_LAUNCH_NODES))
+        (!device || !device->side_by_side || s->config.nx > ONE_LAUNCH_SIDE || s->config.ny > ONE_LAUNCH_SIDE ||
+         s->config.nx * s->config.ny > ONE_LAUNCH_NODES))
         return false;
     if (!bn_spectral_keeps_rows(&s->systems.desc[FLOW_OMEGA].stencil, flow_real_bytes(s), out) || !out[0].odd ||
         out[1].low_free || out[1].high_free)
