@@ -153,8 +153,8 @@ INLINED void limited_slopes(STATE_PARAMETERS, place_t at, int axis, int shifted,
     const real l0 = h0 + bed[from], l1 = h1 + bed[at], l2 = h2 + bed[to];
     const real u = velocity[at], v = velocity[at + PLANE];
     real n0, a0, n2, a2;
-    const real least = fma(FILM, h0 + h2, DRY);
-    const real steepness = !(cell[at] & both) & (h0 > DRY) & (h1 > least) & (h2 > DRY) ? REAL(1.5) : 0;
+    const int usable = !(cell[at] & both) & (h0 > DRY) & (h1 > fma(FILM, h0 + h2, DRY)) & (h2 > DRY);
+    const real steepness = usable ? REAL(1.5) : 0;
     s->h = limited_slope(h1 - h0, h2 - h1, steepness);
     s->level = limited_slope(l1 - l0, l2 - l1, steepness);
     rotate_to_edge(axis, u - velocity[from], v - velocity[from + PLANE], &n0, &a0);

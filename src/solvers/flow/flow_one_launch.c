@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* Above so many nodes, or nodes along a side, separate launches are faster: a work-group takes several pairs of rows one
- * after the other, or long ones (docs/measurements.md). */
+/* Above so many nodes, or nodes along a side, separate launches are faster: a work-group takes several pairs of rows
+ * one after the other, or long ones (docs/measurements.md). */
 enum { ONE_LAUNCH_NODES = 300 * 300, ONE_LAUNCH_SIDE = 801 };
 /* Columns that a work-group takes at a time. */
 enum { STEP_COLUMNS = 4 };
