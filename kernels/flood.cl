@@ -63,9 +63,9 @@ typedef struct edge_sums {
     real mass, x, y;
 } edge_sums;
 
-/* Limited differences over two cells along an axis, from the one before to the one behind: half a cell away, at an edge,
- * values are a quarter of that larger or smaller. The velocity's are limited along the normal of its edges and along
- * them: so the scheme does not know x from y, and turns with the cells. */
+/* Limited differences over two cells along an axis, from the one before to the one behind: half a cell away, at an
+ * edge, values are a quarter of that larger or smaller. The velocity's are limited along the normal of its edges and
+ * along them: so the scheme does not know x from y, and turns with the cells. */
 typedef struct cell_slopes {
     real h, level, normal, along;
 } cell_slopes;
