@@ -190,7 +190,7 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
     return !reason;
 }
 
-bool bn_spectral_keeps_rows(const bn_stencil *s, size_t real_bytes, bn_spectral_axis out[2])
+bool bn_spectral_folds_or_splits(const bn_stencil *s, size_t real_bytes, bn_spectral_axis out[2])
 {
     for (int d = 0; d < 2; d++)
         out[d] = axis_of(s, d, real_bytes);

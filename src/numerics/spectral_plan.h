@@ -119,9 +119,9 @@ static inline int bn_spectral_value_at(const bn_spectral_axis *a, int m, bool ba
  * it as capacitance_plan.h takes them. *why (why may be NULL): the reason why not. */
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
-/* Rows and columns of a matrix that suits, without tables. False: a work-group can't have a pair of rows as they are,
- * folded or split. */
-bool bn_spectral_keeps_rows(const bn_stencil *, size_t real_bytes, bn_spectral_axis out[2]);
+/* Rows and columns of a matrix that suits, without tables. False: rows are convolved, taken together with their images,
+ * or too long for one work-group; or the grid is stretched. */
+bool bn_spectral_folds_or_splits(const bn_stencil *, size_t real_bytes, bn_spectral_axis out[2]);
 /* What the lines along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. Ends count where
  * lines along x are whole or split once. */
 const char *bn_spectral_kind(const bn_stencil *, size_t real_bytes, int dim);

@@ -22,11 +22,12 @@ static bool suits(const flow *s, const bn_device_info *device, bn_spectral_axis 
         (!device || !device->side_by_side || s->config.nx > ONE_LAUNCH_SIDE || s->config.ny > ONE_LAUNCH_SIDE ||
          s->config.nx * s->config.ny > ONE_LAUNCH_NODES))
         return false;
-    if (!bn_spectral_keeps_rows(&s->systems.desc[FLOW_OMEGA].stencil, flow_real_bytes(s), out) || !out[0].odd ||
+    if (!bn_spectral_folds_or_splits(&s->systems.desc[FLOW_OMEGA].stencil, flow_real_bytes(s), out) || !out[0].odd ||
         out[1].low_free || out[1].high_free)
         return false;
-    return s->config.a == 0 || (s->systems.desc[FLOW_HEAT].method == BN_LINEAR_SPECTRAL &&
-                                bn_spectral_keeps_rows(&s->systems.desc[FLOW_HEAT].stencil, flow_real_bytes(s), out));
+    return s->config.a == 0 ||
+           (s->systems.desc[FLOW_HEAT].method == BN_LINEAR_SPECTRAL &&
+            bn_spectral_folds_or_splits(&s->systems.desc[FLOW_HEAT].stencil, flow_real_bytes(s), out));
 }
 
 bn_status flow_plan_one_launch(const flow *s, bn_plan *p)
