@@ -70,8 +70,6 @@ typedef struct cell_slopes {
     real h, level, normal, along;
 } cell_slopes;
 #define TO_EDGE REAL(0.25)
-/* A cell with less than so much of the depth of those beside it has no slopes: rounding would be as large. */
-#define FILM REAL(1e-5)
 
 /* The fields before the step, and at second order half a step later. Not restrict, which Oclgrind's compiler can't
  * inline; the kernels' own arguments are. */
@@ -153,7 +151,7 @@ INLINED void limited_slopes(STATE_PARAMETERS, place_t at, int axis, int shifted,
     const real l0 = h0 + bed[from], l1 = h1 + bed[at], l2 = h2 + bed[to];
     const real u = velocity[at], v = velocity[at + PLANE];
     real n0, a0, n2, a2;
-    const int usable = !(cell[at] & both) & (h0 > DRY) & (h1 > fma(FILM, h0 + h2, DRY)) & (h2 > DRY);
+    const int usable = !(cell[at] & both) & (h0 > DRY) & (h1 > DRY) & (h2 > DRY);
     const real steepness = usable ? REAL(1.5) : 0;
     s->h = limited_slope(h1 - h0, h2 - h1, steepness);
     s->level = limited_slope(l1 - l0, l2 - l1, steepness);

@@ -201,8 +201,6 @@ typedef struct cell_slopes {
 } cell_slopes;
 /* The share of it that lies between a cell and its edge. */
 #define TO_EDGE REAL(0.25)
-/* A cell with less than so much of the depth of those beside it has no slopes: rounding would be as large. */
-#define FILM REAL(1e-5)
 
 static cell_slopes limited_slopes(const before *b, size_t at, int axis)
 {
@@ -211,7 +209,7 @@ static cell_slopes limited_slopes(const before *b, size_t at, int axis)
     const size_t from = neighbour(s, at, axis + s->grid.edges / 2), to = neighbour(s, at, axis);
     if (b->cell[at] & (FLOOD_CLOSED << axis | FLOOD_CLOSED << (axis + s->grid.edges / 2)))
         return (cell_slopes){ 0, 0, 0, 0 };
-    if (!(b->depth[from] > dry && h > FMA(FILM, b->depth[from] + b->depth[to], dry) && b->depth[to] > dry))
+    if (!(b->depth[from] > dry && h > dry && b->depth[to] > dry))
         return (cell_slopes){ 0, 0, 0, 0 };
     const real level = h + b->bed[at];
     real n0, a0, n2, a2;

@@ -128,19 +128,6 @@ TEST(momentum_is_what_the_walls_have_given)
     }
 }
 
-/* Rain on cliffs around pools hundreds of metres deep, in single precision: beside them rounding of the depth is ten
- * times as large as a film of water. */
-TEST(films_beside_deep_water_are_still)
-{
-    run r = RUN("[case]\nsolver='flood'\nprecision='single'\n[grid]\nkind='square'\ncells=[40,12]\nspacing=1\n"
-                "[bed]\nkind='random'\namplitude=1000\n[initial]\nkind='level'\nlevel=500\n[rain]\n"
-                "rate='30 mm/h'\n[stop]\ntime=20\n",
-                NULL, "solver.order=2");
-    near(result(&r, "mass_error"), 0, 1e-11, "mass");
-    near(result(&r, "max_speed"), 0, 0.02, "speed");
-    end_run(&r);
-}
-
 /* ---------------------------------------------------------------------------------------------------- friction */
 
 /* Far down a steep channel friction and slope balance: h = (n q / sqrt(S))^(3/5). At second order that flow is a fixed
