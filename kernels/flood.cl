@@ -90,7 +90,7 @@ typedef struct cell_slopes {
 
 INLINED real wet_depth(real h) { return h > DRY ? h : 0; }
 
-/* (4) and (5); u along the normal, v along the edge. */
+/* (4) and (5); u along the normal, v along the edge. rise - step is min(rise, 0), without rounding. */
 INLINED void hllc_flux(real hl, real ul, real vl, real zl, real hr, real ur, real vr, real zr, flux *f)
 {
     const real rise = zr - zl, step = MAXIMUM(rise, 0), on_left = hl - step, on_right = hr + (rise - step);

@@ -135,10 +135,12 @@ static void pairs_of(const bn_spectral_axis *a, bool lines, piece pairs[PIECES])
     pairs[3] = (piece){ a->sums, bn_spectral_sums(a) };
 }
 
-static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, const piece pairs[PIECES],
-                               bn_device_array **numbers, bn_device_array **out)
+bn_status bn_spectral_tables(bn_domain *d, const bn_spectral_axis *a, bool lines, bn_device_array **numbers,
+                             bn_device_array **out)
 {
     const size_t count = (size_t)(a->terms * a->count);
+    piece pairs[PIECES];
+    pairs_of(a, lines, pairs);
     if (numbers)
         BN_TRY(create_joined(d, "transform", pairs, PIECES, numbers));
     int32_t *places = malloc(2 * count * sizeof *places);
@@ -149,14 +151,6 @@ static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, const pi
     const bn_status st = bn_device_array_integers(d, "order", places, 2 * count, out);
     free(places);
     return st;
-}
-
-bn_status bn_spectral_tables(bn_domain *d, const bn_spectral_axis *a, bn_device_array **numbers,
-                             bn_device_array **places)
-{
-    piece pairs[PIECES];
-    pairs_of(a, false, pairs);
-    return create_tables(d, a, pairs, numbers, places);
 }
 
 /* Of a stretched grid: eigenvalues, also those of the second system (NULL: none). */
@@ -319,7 +313,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         bn_kernel_pairs(s->columns, lines ? 1 : columns / 2);
         bn_kernel_items(s->columns, (columns * (size_t)plan.columns.chunks + 31) / 32 * 32);
     }
-    BN_GO(create_tables(domain, x, px, &s->table[0][PAIRS], &s->table[0][PLACES]));
+    BN_GO(bn_spectral_tables(domain, x, lines, &s->table[0][PAIRS], &s->table[0][PLACES]));
     *out = s;
     s = NULL;
 out:

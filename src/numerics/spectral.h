@@ -26,8 +26,9 @@ void bn_spectral_destroy(bn_spectral **);
 BN_CHECKED bn_status bn_spectral_ready(const bn_spectral *);
 
 /* The tables of the transform along x: twiddle factors, chirps and their spectrum, sums, one behind the other (NULL:
- * an axis of the same length has them); and the places of values forward and then back. */
-BN_CHECKED bn_status bn_spectral_tables(bn_domain *, const bn_spectral_axis *, bn_device_array **numbers,
+ * an axis of the same length has them); and the places of values forward and then back. lines: in the order of
+ * kernels/spectral_lines.cl, else of kernels/transform.cl. */
+BN_CHECKED bn_status bn_spectral_tables(bn_domain *, const bn_spectral_axis *, bool lines, bn_device_array **numbers,
                                         bn_device_array **places);
 
 /* x = A^-1 b at the unknowns; the rest of x stays. b may be x. */

@@ -71,11 +71,11 @@ static bn_status create_tables(bn_domain *d, const flow *s, bn_device_array **ta
         st = bn_fail(bn_domain_context(d), BN_MEMORY, "no memory for the tables of a step");
         goto out;
     }
-    BN_GO(bn_spectral_tables(d, &omega.axis[0], &table[STEP_PAIRS], &table[STEP_PLACES]));
+    BN_GO(bn_spectral_tables(d, &omega.axis[0], false, &table[STEP_PAIRS], &table[STEP_PLACES]));
     BN_GO(create_systems(d, &omega.columns, &table[STEP_OMEGA]));
     BN_GO(create_systems(d, &psi.columns, &table[STEP_PSI]));
     if (s->config.a > 0) {
-        BN_GO(bn_spectral_tables(d, &heat.axis[0], NULL, &table[STEP_HEAT_PLACES]));
+        BN_GO(bn_spectral_tables(d, &heat.axis[0], false, NULL, &table[STEP_HEAT_PLACES]));
         BN_GO(create_systems(d, &heat.columns, &table[STEP_HEAT]));
     }
 out:
