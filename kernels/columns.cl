@@ -4,6 +4,9 @@
  * columns. */
 #ifdef CHUNK
 
+/* Parts of a solution in one launch: rows forward, columns, rows back. */
+enum { ROWS, COLUMNS_BETWEEN, ROWS_BACK, PARTS };
+
 /* The columns of a grid: their unknowns are rows first ... last. */
 typedef struct columns {
     int count, first, last, chunks, low_free, high_free;

@@ -2,44 +2,9 @@
  * folded or split (transform.cl), and on which psi and omega are given at all sides. Its parts are the functions that
  * the separate launches consist of, on the same values in the same order: the bits are the same. Between two parts all
  * work-groups meet, so the launch has only as many as run side by side (BN_SIDE_BY_SIDE), and each goes through several
- * pairs of lines. */
+ * pairs of lines. The parts are rows and columns of the temperature, then of vorticity and stream function together. The
+ * rows that come back of the temperature are those whose vorticity goes forward next, which reads no others. */
 #if ONE_LAUNCH
-
-/* What a work-group wrote before a meeting all see after it. That `mem_fence` reaches beyond the work-group nobody
- * promises, and first-level caches need not be coherent: membar.gl of NVIDIA's machine language sees to both. */
-#ifdef __NV_CL_C_VERSION
-#define FENCE asm volatile("membar.gl;" ::: "memory")
-#else
-#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
-
-/* Polls after which a work-group gives up: a second or more. */
-#define PATIENCE (1 << 22)
-#define ARRIVALS 0
-#define MEETINGS 1
-#define FAILED 2
-
-ALWAYS_INLINED void meet(volatile global int *meeting)
-{
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (get_local_id(0) == 0 && get_num_groups(0) > 1) {
-        const int before = meeting[MEETINGS];
-        FENCE;
-        if (atomic_inc(meeting + ARRIVALS) == (int)get_num_groups(0) - 1) {
-            atomic_xchg(meeting + ARRIVALS, 0);
-            FENCE;
-            atomic_inc(meeting + MEETINGS);
-        } else {
-            int polls = meeting[FAILED] ? PATIENCE : 0;
-            while (meeting[MEETINGS] == before && polls < PATIENCE)
-                polls++;
-            if (polls == PATIENCE)
-                atomic_xchg(meeting + FAILED, 1);
-        }
-        FENCE;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-}
 
 #define ROW(odd) { odd, odd, LENGTH_X / 2 + 1 - 2 * (odd), !(odd), !(odd) }
 /* The last chunk begins at or before the last unknown. */
@@ -49,11 +14,6 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
 #define TABLES(places) ((tables){ pairs, places, 0, 0, (global const real *)(pairs + (2 << LOG_X)) })
 /* Local memory in pairs: ROOM for a pair of rows, or columns. */
 #define CHUNK_POINTS (2 * COLUMNS * (NY / CHUNK + 1))
-#define FOR_GROUPS(task, count) for (int task = (int)get_group_id(0); task < (count); task += (int)get_num_groups(0))
-
-/* Between two meetings: rows and columns of the temperature, then of vorticity and stream function together. The rows
- * that come back of the temperature are those whose vorticity goes forward next, which reads no others. */
-enum { ROWS, COLUMNS_BETWEEN, ROWS_BACK, PARTS };
 
 /* run: 0 for meetings alone, which prove that the work-groups run side by side. totals[4]: 1 where they did not. */
 kernel void flow_step(global real *omega, global real *next, global const real *psi_before, global real *psi,

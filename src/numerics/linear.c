@@ -73,7 +73,7 @@ bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const 
                       .z = work.z,
                       .checks = desc->method == BN_LINEAR_SPECTRAL };
     if (desc->method == BN_LINEAR_SPECTRAL && !desc->only_coupled)
-        BN_GO(bn_spectral_create(domain, &desc->stencil, work.q, NULL, &l->spectral));
+        BN_GO(bn_spectral_create(domain, &desc->stencil, work.q, NULL, desc->launches, &l->spectral));
     if (l->spectral && desc->stencil.rectangle)
         BN_GO(bn_capacitance_create(domain, &desc->stencil, l->spectral,
                                     &(bn_capacitance_work){ work.p, work.r, work.bits }, &l->capacitance));
@@ -124,9 +124,10 @@ bn_status bn_linear_couple(bn_linear *first, const bn_stencil *a, const bn_linea
     first->plus = plus;
     bn_spectral_destroy(&first->coupled); /* of the setup */
     if (!first->agglomerated)
-        return bn_spectral_create(first->domain, a, w->q, &(bn_spectral_second){ b, w->p, plus }, &first->coupled);
+        return bn_spectral_create(first->domain, a, w->q, &(bn_spectral_second){ b, w->p, plus }, first->desc.launches,
+                                  &first->coupled);
     const bn_spectral_second second = { b, copy[COPY_P], plus ? copy[COPY_Z] : NULL };
-    return bn_spectral_create(first->agglomerated, a, copy[COPY_Q], &second, &first->coupled);
+    return bn_spectral_create(first->agglomerated, a, copy[COPY_Q], &second, first->desc.launches, &first->coupled);
 }
 
 bn_status bn_linear_solve_two(bn_linear *l, bn_field *x, bn_field *y, bn_field *b)
@@ -199,6 +200,22 @@ void bn_linear_resume(bn_linear *l, unsigned long long solves, const bn_cg_repor
     l->waiting = false;
 }
 
+/* Work-groups of a solution in one launch have met. */
+static bn_status check_meetings(const bn_linear *l)
+{
+    bn_scalars *const failed[] = { bn_spectral_failed(l->spectral), bn_spectral_failed(l->coupled) };
+    for (size_t i = 0; i < sizeof failed / sizeof *failed; i++) {
+        double value = 0;
+        if (failed[i])
+            BN_TRY(bn_scalars_read(failed[i], &value, 1));
+        if (value != 0)
+            return bn_fail(bn_domain_context(l->domain), BN_DEVICE,
+                           "%s: work-groups waited for each other in vain; solver.launches = \"several\" goes without",
+                           l->desc.name);
+    }
+    return BN_OK;
+}
+
 bn_status bn_linear_reports(bn_linear *const *linear, bn_cg_report *report, size_t count, bn_scalars *scalars,
                             double *values, size_t value_count)
 {
@@ -217,6 +234,7 @@ bn_status bn_linear_reports(bn_linear *const *linear, bn_cg_report *report, size
     for (size_t i = 0; i < waiting; i++) {
         of[i]->report = bn_cg_report_of(read[i]);
         of[i]->waiting = false;
+        BN_TRY(check_meetings(of[i]));
     }
     for (size_t i = 0; i < count; i++)
         if (linear[i])
@@ -231,6 +249,7 @@ bn_status bn_linear_report(bn_linear *l, bn_cg_report *report)
         BN_TRY(bn_scalars_read(bn_cg_scalars(l->cg), scalars, BN_CG_SCALARS));
         l->report = bn_cg_report_of(scalars);
         l->waiting = false;
+        BN_TRY(check_meetings(l));
     }
     *report = l->report;
     return bn_cg_judge(bn_domain_context(l->domain), l->desc.name, &l->target, report);

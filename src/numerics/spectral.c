@@ -11,6 +11,11 @@ enum { PAIRS, PLACES, FORWARD, BACK, TABLES }; /* of an axis; the last two: of a
 struct bn_spectral {
     bn_program *program, *program_of_columns; /* of both kernels, or each of one */
     bn_kernel *rows, *columns;
+    bn_kernel *solve; /* in place of both: one launch of at most `tasks` work-groups, sized once it is compiled */
+    size_t tasks;
+    bool sized;
+    bn_device_array *meeting;
+    bn_scalars *failed;
     bn_cut_columns *cut;                       /* in place of the columns' kernel */
     bn_device_array *table[2][TABLES];         /* of each dimension of a stretched grid; else along x */
     bn_device_array *systems[2], *eigenvalues; /* along y, of each system; of a stretched grid */
@@ -24,6 +29,9 @@ static const bn_kernel_desc rows_kernel = { "spectral_rows",
 static const bn_kernel_desc columns_kernel = { "spectral_columns",
                                                BN_PER_COLUMN_PAIR,
                                                { .reads = 1, .writes = 1, .flops = 9 } };
+static const bn_kernel_desc solve_kernel = { "spectral_solve",
+                                             BN_SIDE_BY_SIDE,
+                                             { .reads = 3, .writes = 3, .flops = 229 } };
 static const bn_kernel_desc dense_rows_kernel = { "spectral_dense_rows",
                                                   BN_PER_BLOCK,
                                                   { .reads = 1, .writes = 1, .flops = 256 } };
@@ -38,8 +46,11 @@ enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80, REGISTERS_OF_TWO_PAIRS_IN
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 /* Work-items that take columns side by side, and columns of theirs. */
 enum { COLUMN_ITEMS = 256, COLUMNS_MOST = 8 };
+/* Above so many nodes, or nodes along a side, three launches are faster than one, and columns that a work-group takes
+ * in one (docs/measurements.md). */
+enum { ONE_LAUNCH_NODES = 300 * 300, ONE_LAUNCH_SIDE = 801, ONE_LAUNCH_COLUMNS = 4 };
 enum { VECTOR = 64 }; /* bytes */
-enum { DEFINES_MOST = 28 };
+enum { DEFINES_MOST = 29 };
 
 /* Levels of a pass over lines (kernels/transform.cl). */
 static int levels(const bn_spectral_axis *a, size_t real_bytes)
@@ -77,6 +88,9 @@ static size_t items_for_sums(const bn_spectral_axis *a)
     }
     return (size_t)most + 31;
 }
+
+/* The larger of two numbers of work-items, of which 0 is the default. */
+static size_t larger_group(size_t a, size_t b) { return a == 0 || b == 0 ? 0 : a > b ? a : b; }
 
 /* Work-items for lines: four points each; or eight, and a warp for those that are folded once more (0: the default). */
 static size_t items(const bn_spectral_axis *a, size_t count, size_t real_bytes)
@@ -244,8 +258,35 @@ bool bn_spectral_fits_boxes(const bn_domain *d, const bn_stencil *s)
     return bn_domain_boxes(d) == 1 || (!s->widths && !s->rectangle && bn_columns_fit_boxes(d, (int)s->ny - 1));
 }
 
+bool bn_spectral_takes_one_launch(const bn_stencil *s, size_t real_bytes, const bn_device_info *device,
+                                  bn_spectral_launches launches)
+{
+    bn_spectral_axis axes[2];
+    if (launches == BN_SPECTRAL_LAUNCHES_SEVERAL || s->widths || !device)
+        return false;
+    (void)bn_spectral_folds_or_splits(s, real_bytes, axes);
+    if (axes[0].share_log > 0)
+        return false;
+    return launches == BN_SPECTRAL_LAUNCHES_ONE || (device->side_by_side && s->nx <= ONE_LAUNCH_SIDE &&
+                                                    s->ny <= ONE_LAUNCH_SIDE && s->nx * s->ny <= ONE_LAUNCH_NODES);
+}
+
+static bn_status build_one_launch(bn_domain *domain, const bn_define *defines, size_t count, const bn_spectral_plan *p,
+                                  size_t row_items, size_t columns, bn_spectral *s)
+{
+    static const int32_t none[4] = { 0 };
+    const size_t rows = ((size_t)p->axis[1].first + (size_t)p->axis[1].count + 1) / 2,
+                 groups = ((size_t)p->axis[0].count + columns - 1) / columns;
+    BN_TRY(bn_program_build(domain, "transform+columns+spectral", defines, count, &s->program));
+    BN_TRY(bn_kernel_find(s->program, &solve_kernel, &s->solve));
+    bn_kernel_items(s->solve, larger_group(row_items, (columns * (size_t)p->columns.chunks + 31) / 32 * 32));
+    s->tasks = rows > groups ? rows : groups;
+    BN_TRY(bn_device_array_integers(domain, "meeting", none, sizeof none / sizeof *none, &s->meeting));
+    return bn_scalars_create(domain, "failed meetings", 1, &s->failed);
+}
+
 bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_field *work,
-                             const bn_spectral_second *second, bn_spectral **out)
+                             const bn_spectral_second *second, bn_spectral_launches launches, bn_spectral **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
@@ -267,14 +308,18 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         goto out;
     }
     const bn_device *device = bn_domain_device(domain);
-    const bool lines = takes_lines(device, x);
+    const bool small = plan.columns.chunks <= bn_column_chunks_most(real_bytes), whole = bn_domain_boxes(domain) == 1;
+    const bool one = whole && small &&
+                     bn_spectral_takes_one_launch(stencil, real_bytes, bn_device_describe(device), launches);
+    const bool lines = !one && takes_lines(device, x);
     /* CPUs take columns of any length. */
-    const bool cut = bn_domain_boxes(domain) > 1 || (!lines && plan.columns.chunks > bn_column_chunks_most(real_bytes));
+    const bool cut = !whole || (!lines && !small);
     BN_GO(create_systems(domain, &plan, second, cut, s));
-    const size_t n = lines ? 1 : pairs(device, x, y->count, real_bytes), columns = columns_of_group(&plan.columns);
+    const size_t n = lines || one ? 1 : pairs(device, x, y->count, real_bytes);
+    const size_t columns = one ? ONE_LAUNCH_COLUMNS : columns_of_group(&plan.columns);
     piece px[PIECES];
     pairs_of(x, lines, px);
-    const bn_define defines[DEFINES_MOST] = {
+    const bn_define defines[] = {
         { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, n, real_bytes) },
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = s->plus != NULL },
@@ -303,12 +348,19 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "CHUNK", .kind = BN_DEF_INT, .u.i = plan.columns.chunk },
         { .name = "CHUNKS", .kind = BN_DEF_INT, .u.i = plan.columns.chunks },
         { .name = "COLUMNS", .kind = BN_DEF_INT, .u.i = (long)columns },
+        { .name = "ONE_LAUNCH", .kind = BN_DEF_INT, .u.i = one },
     };
-    BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+columns+spectral", defines,
-                         sizeof defines / sizeof *defines, plan.columns.chunk, s));
-    bn_kernel_pairs(s->rows, n);
-    bn_kernel_shares(s->rows, lines ? 1 : (size_t)1 << x->share_log);
-    bn_kernel_items(s->rows, items(x, n, real_bytes));
+    const size_t count = sizeof defines / sizeof *defines;
+    if (one)
+        BN_GO(build_one_launch(domain, defines, count, &plan, items(x, n, real_bytes), columns, s));
+    else
+        BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+columns+spectral", defines, count,
+                             plan.columns.chunk, s));
+    if (s->rows) {
+        bn_kernel_pairs(s->rows, n);
+        bn_kernel_shares(s->rows, lines ? 1 : (size_t)1 << x->share_log);
+        bn_kernel_items(s->rows, items(x, n, real_bytes));
+    }
     if (s->columns) {
         bn_kernel_pairs(s->columns, lines ? 1 : columns / 2);
         bn_kernel_items(s->columns, (columns * (size_t)plan.columns.chunks + 31) / 32 * 32);
@@ -336,6 +388,8 @@ void bn_spectral_destroy(bn_spectral **solver)
     bn_device_array_destroy(&(*solver)->eigenvalues);
     bn_program_destroy(&(*solver)->program);
     bn_program_destroy(&(*solver)->program_of_columns);
+    bn_device_array_destroy(&(*solver)->meeting);
+    bn_scalars_destroy(&(*solver)->failed);
     bn_field_destroy(&(*solver)->dense);
     free(*solver);
     *solver = NULL;
@@ -382,10 +436,27 @@ static bn_status rows_back(const bn_spectral *s, bn_field *x, bn_field *y, bool 
     return bn_launch(s->rows, args, sizeof args / sizeof *args - !later);
 }
 
+static bn_status solve_in_one_launch(bn_spectral *s, bn_field *x, bn_field *y, bn_field *b)
+{
+    bn_device_array *const *tx = s->table[0];
+    if (!s->sized && bn_kernel_fits(s->solve)) {
+        (void)bn_kernel_side_by_side(s->solve, s->tasks);
+        s->sized = true;
+    }
+    return BN_RUN(s->solve, BN_READ(b, 0), BN_UPDATE(x), BN_UPDATE_OR_NULL(y), BN_UPDATE(s->work),
+                  BN_UPDATE_OR_NULL(s->work_second), BN_READ_OR_NULL(s->plus, 0), BN_ARRAY(tx[PAIRS]),
+                  BN_ARRAY(tx[PLACES]), BN_ARRAY(s->systems[0]), BN_ARRAY_OR_NULL(s->systems[1]), BN_ARRAY(s->meeting),
+                  BN_SCALARS(s->failed));
+}
+
+bn_scalars *bn_spectral_failed(const bn_spectral *s) { return s ? s->failed : NULL; }
+
 bn_status bn_spectral_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_field *b)
 {
     if (s->dense)
         return dense_solve_two(s, x, y, b);
+    if (s->solve)
+        return solve_in_one_launch(s, x, s->work_second ? y : NULL, b);
     bn_device_array *const *tx = s->table[0];
     bn_field *second = s->work_second, *awaited;
     bn_kernel_layers(s->rows, 1);

@@ -1,5 +1,5 @@
-/* spectral.h: the fast direct solver on a device (kernels/spectral.cl): three launches, and some more where columns are
- * cut (cut_columns.h). */
+/* spectral.h: the fast direct solver on a device (kernels/spectral.cl): one launch on small grids, else three, and some
+ * more where columns are cut (cut_columns.h). */
 #ifndef BN_SPECTRAL_H
 #define BN_SPECTRAL_H
 
@@ -18,9 +18,12 @@ typedef struct bn_spectral_second {
 /* Whether the system can be solved in the domain's boxes: one, or such as have whole rows and whole chunks of columns.
  * On a stretched grid and with obstacles there must be one. */
 bool bn_spectral_fits_boxes(const bn_domain *, const bn_stencil *);
+/* Whether a system in one box is solved in one launch (device NULL: none). */
+bool bn_spectral_takes_one_launch(const bn_stencil *, size_t real_bytes, const bn_device_info *device,
+                                  bn_spectral_launches);
 /* bn_spectral_suits must be true, and bn_spectral_fits_boxes. `work`: a work field. second: NULL for one system. */
 BN_CHECKED bn_status bn_spectral_create(bn_domain *, const bn_stencil *, bn_field *work,
-                                        const bn_spectral_second *second, bn_spectral **out);
+                                        const bn_spectral_second *second, bn_spectral_launches, bn_spectral **out);
 void bn_spectral_destroy(bn_spectral **);
 /* Waits until those kernels are compiled that are on grids of their own. */
 BN_CHECKED bn_status bn_spectral_ready(const bn_spectral *);
@@ -35,5 +38,8 @@ BN_CHECKED bn_status bn_spectral_tables(bn_domain *, const bn_spectral_axis *, b
 BN_CHECKED bn_status bn_spectral_solve(bn_spectral *, bn_field *x, bn_field *b);
 /* x = A^-1 b, y = B^-1 area x + plus. */
 BN_CHECKED bn_status bn_spectral_solve_two(bn_spectral *, bn_field *x, bn_field *y, bn_field *b);
+/* One number, 1 where work-groups waited for each other in vain and solutions are wrong; NULL (also for NULL): systems
+ * are solved in several launches. */
+bn_scalars *bn_spectral_failed(const bn_spectral *);
 
 #endif

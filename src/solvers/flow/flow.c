@@ -5,7 +5,7 @@
 #include "numerics/capacitance_plan.h"
 #include "numerics/multigrid.h"
 #include "numerics/multigrid_plan.h"
-#include "numerics/spectral_plan.h"
+#include "numerics/spectral.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,9 +112,8 @@ static const bn_key schema[] = {
     { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS),
       .def_text = "auto", .only = "solver.steady=march", .help = "the same for vorticity and temperature" },
     { .name = "solver.launches", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_LAUNCHES), .def_text = "auto",
-      .only = "solver.steady=march",
-      .help = "of a step: one where work-groups can wait for each other and the grid is small, or several; the same "
-              "bits" },
+      .help = "of a step or a direct solution: one where work-groups can wait for each other and the grid is small, or "
+              "several; the same bits" },
     { .name = "solver.spmv", .gone = PRODUCTS },
     { .name = "solver.dot", .gone = PRODUCTS },
     { .name = "solver.cg_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
@@ -282,7 +281,7 @@ static void set_constants(flow *s)
     k->body_heat = k->buoyancy * s->config.h[1] / s->config.nu / (s->config.woods ? 1.5 : 1);
 }
 
-static bn_status plan_defines(const flow *s, bn_plan *p)
+static bn_status plan_defines(flow *s, bn_plan *p)
 {
     BN_TRY(bn_plan_constants(p, BN_CONSTANT_NAMES(FLOW_CONSTANTS), (const double *)&s->k));
     BN_TRY(bn_plan_codes(p, BN_CODES(FLOW_NODE_CODES)));
@@ -301,6 +300,7 @@ size_t flow_real_bytes(const flow *s) { return s->config.roundoff < 1e-10 ? 8 : 
 /* Methods and transforms of the systems, which have kernels of their own. */
 static bn_status plan_needs(const flow *s, bn_plan *p)
 {
+    const bn_device_info *device = bn_plan_device(p);
     static const char *const methods[] = {
         [BN_LINEAR_CG] = "conjugate gradients", [BN_LINEAR_MULTIGRID] = "multigrid"
     };
@@ -310,6 +310,9 @@ static bn_status plan_needs(const flow *s, bn_plan *p)
             continue;
         for (int dim = 0; dim < 2 && d->method == BN_LINEAR_SPECTRAL; dim++)
             BN_TRY(bn_plan_needs(p, bn_spectral_kind(&d->stencil, flow_real_bytes(s), dim)));
+        if (d->method == BN_LINEAR_SPECTRAL && bn_plan_shared_by(p) == 1 &&
+            bn_spectral_takes_one_launch(&d->stencil, flow_real_bytes(s), device, d->launches))
+            BN_TRY(bn_plan_needs(p, "direct solutions in one launch"));
         if (d->method != BN_LINEAR_SPECTRAL)
             BN_TRY(bn_plan_needs(p, methods[d->method]));
         else if (d->stencil.rectangle)

@@ -266,7 +266,7 @@ extern const bn_engine flow_engine;
 
 /* flow_one_launch.c: a step in one launch, where the grid and the device allow it: what the plan says of it, what it
  * needs on a device (device.step stays NULL where the device turns out not to be able), the step. */
-BN_CHECKED bn_status flow_plan_one_launch(const flow *, bn_plan *);
+BN_CHECKED bn_status flow_plan_one_launch(flow *, bn_plan *);
 BN_CHECKED bn_status flow_one_launch_setup(bn_sim *, flow *);
 void flow_one_launch_teardown(flow *);
 BN_CHECKED bn_status flow_one_launch(flow *);

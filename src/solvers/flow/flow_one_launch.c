@@ -30,12 +30,20 @@ static bool suits(const flow *s, const bn_device_info *device, bn_spectral_axis 
             bn_spectral_folds_or_splits(&s->systems.desc[FLOW_HEAT].stencil, flow_real_bytes(s), out));
 }
 
-bn_status flow_plan_one_launch(const flow *s, bn_plan *p)
+bn_status flow_plan_one_launch(flow *s, bn_plan *p)
 {
+    static const bn_spectral_launches launches[] = {
+        [FLOW_LAUNCHES_AUTO] = BN_SPECTRAL_LAUNCHES_AUTO,
+        [FLOW_LAUNCHES_ONE] = BN_SPECTRAL_LAUNCHES_ONE,
+        [FLOW_LAUNCHES_SEVERAL] = BN_SPECTRAL_LAUNCHES_SEVERAL,
+    };
     bn_spectral_axis axes[2];
     const bn_spectral_axis *x = &axes[0], *y = &axes[1];
     const bn_device_info *device = bn_plan_device(p);
     const bool one = suits(s, device, axes);
+    /* Beside steps in one launch there are few direct solutions. */
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        s->systems.desc[i].launches = one ? BN_SPECTRAL_LAUNCHES_SEVERAL : launches[s->systems.launches];
     /* The last one of several launches, without the sums, which take its time on a GPU and none on a CPU. */
     if (one || !s->systems.direct || s->newton.on || !device || device->cpu)
         BN_TRY(bn_plan_skip_kernel(p, "flow_velocity"));
