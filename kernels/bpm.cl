@@ -20,7 +20,6 @@
  *
  * LOSSY: v is complex (absorption, absorbing layers). SPACE: lines of a cross-section instead of beams in a plane.
  * TRANSFORMS: split steps instead, of which the kernel is only what lies between two transforms. */
-static inline real2 cmul(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
 
 #ifdef TRANSFORMS
 kernel void bpm_multiply(global real2 *psi, global const real2 *restrict by)
@@ -35,11 +34,7 @@ typedef real2 change_t;
 typedef real change_t;
 #endif
 
-/* c + a b and c - a b */
-static inline real2 cfma(real2 a, real2 b, real2 c)
-{
-    return (real2)(fma(-a.y, b.y, fma(a.x, b.x, c.x)), fma(a.y, b.x, fma(a.x, b.y, c.y)));
-}
+/* c - a b */
 static inline real2 cfnma(real2 a, real2 b, real2 c)
 {
     return (real2)(fma(a.y, b.y, fma(-a.x, b.x, c.x)), fma(-a.y, b.x, fma(-a.x, b.y, c.y)));

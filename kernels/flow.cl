@@ -13,6 +13,9 @@
  * node: bits of a node, FLOW_NODE_CODES of flow.h. stencil: area and faces of a node's control volume (lib/stencil.h).
  * velocity: u, then v a plane further. */
 
+/* The bits of a node. Compilers leave out what is done at nodes of a kind that the case does not have. */
+#define NODE_AT(at) (node[at] & ~ABSENT_KINDS)
+
 /* Sum over neighbours whose value is given, each times its coupling; `first`: PSI_GIVEN, OMEGA_GIVEN or HEAT_GIVEN. */
 #define GIVEN(f, n, first, s, kx, ky)                                                                            \
     ((((n) & (first) ? stencil_face(kx, s, 0, 2) * f[at - 1] : 0) +                                              \
@@ -87,7 +90,7 @@ INLINED void (advect_heat)(int i, int j, global const real *T, global const real
                          global real *next WITH_AXES)
 {
     const index_t at = AT(i, j);
-    const int n = node[at], s = stencil[at], side = n / NODE_SIDE & 3;
+    const int n = NODE_AT(at), s = stencil[at], side = n / NODE_SIDE & 3;
     const real t = T[at];
     real sum = 0;
     if (s) {
@@ -119,7 +122,7 @@ INLINED void (advect_vorticity)(int i, int j, global const real *omega, global c
                               global const uchar *stencil, global real *rhs, global real *next WITH_AXES)
 {
     const index_t at = AT(i, j);
-    const int n = node[at];
+    const int n = NODE_AT(at);
     const real w = omega[at];
     real sum = 0;
     if (n & NODE_OMEGA) {
@@ -162,7 +165,7 @@ kernel void flow_poisson_source(AXES_ARGUMENT global const real *restrict omega,
 {
     CELL(i, j);
     const index_t at = AT(i, j);
-    const int n = node[at], s = stencil[at];
+    const int n = NODE_AT(at), s = stencil[at];
     real sum = 0;
     if (n & NODE_PSI) {
         before[at] = psi[at] + (psi[at] - before[at]);
@@ -279,7 +282,7 @@ kernel void flow_wall_vorticity(AXES_ARGUMENT global const real *restrict psi, g
     CLEAR_LANES(speeds);
     FOR_CELLS_ALIKE(i, j, lane, node, NODE_OMEGA | NODE_PSI) {
         const index_t at = AT(i, j);
-        const int n = CODE_HERE(node[at], NODE_OMEGA | NODE_PSI);
+        const int n = CODE_HERE(NODE_AT(at), NODE_OMEGA | NODE_PSI);
         real w, u, v, residual;
         wall_vorticity(i, j, psi, next, T, moving, omega, velocity, at, n, &w, &u, &v, &residual);
         residuals[lane] += residual * residual;
@@ -313,7 +316,7 @@ kernel void flow_velocity(AXES_ARGUMENT global const real *restrict psi, global 
     CELL(i, j);
     const index_t at = AT(i, j);
     real w, u, v, residual;
-    wall_vorticity(i, j, psi, next, next, moving, omega, velocity, at, node[at], &w, &u, &v, &residual);
+    wall_vorticity(i, j, psi, next, next, moving, omega, velocity, at, NODE_AT(at), &w, &u, &v, &residual);
 }
 
 kernel void flow_total_residual(global const acc *restrict sums, global real *restrict totals)
@@ -359,7 +362,7 @@ kernel void flow_body_pressure(global const real *restrict psi, global const rea
         CLEAR_LANES(lanes);
         FOR_CELLS(1, i, j, lane) {
             const index_t at = AT(i, j);
-            const int n = node[at];
+            const int n = NODE_AT(at);
             if ((n & NODE_OMEGA) && (n & 15 * PSI_GIVEN)) {
                 real sum = 0;
 #define FACE_OF_BODY(bit, to, w, g)                                       \

@@ -86,7 +86,7 @@ kernel void flow_newton_residual(AXES_ARGUMENT global const real *restrict psi, 
     CLEAR_LANES(all);
     FOR_CELLS(1, i, j, lane) {
         const index_t at = AT(i, j);
-        const int n = node[at];
+        const int n = NODE_AT(at);
         real u = velocity[at], v = velocity[at + PLANE];
         velocity_of(psi, at, n, &u, &v);
         const real moves = n & NODE_WALL ? moving[OF_WALL(n / NODE_SIDE & 3)] : 0;
@@ -138,7 +138,7 @@ kernel void flow_newton_vorticity_source(AXES_ARGUMENT global const real *restri
 {
     CELL(i, j);
     const index_t at = AT(i, j);
-    const int n = node[at], s = stencil[at], side = n / NODE_SIDE & 3;
+    const int n = NODE_AT(at), s = stencil[at], side = n / NODE_SIDE & 3;
     real sum = 0;
     if (s) {
         real value = basis[at + VECTOR(k)];
@@ -179,7 +179,7 @@ kernel void flow_newton_jacobian(AXES_ARGUMENT global const real *restrict omega
 {
     CELL(i, j);
     const index_t at = AT(i, j);
-    const int n = node[at], side = n / NODE_SIDE & 3;
+    const int n = NODE_AT(at), side = n / NODE_SIDE & 3;
     const int own = OWN_VELOCITY(n);
     const real u = own ? velocity[at] : 0, v = own ? velocity[at + PLANE] : 0, out = convective_outflow(side, u, v);
     real du = 0, dv = 0;

@@ -106,7 +106,7 @@ kernel void flow_step(global real *omega, global real *next, global const real *
         {
             const index_t at = AT(i, j);
             real w, u, v, residual;
-            wall_vorticity(i, j, psi, next, T_next, moving, omega, velocity, at, node[at], &w, &u, &v, &residual);
+            wall_vorticity(i, j, psi, next, T_next, moving, omega, velocity, at, NODE_AT(at), &w, &u, &v, &residual);
         }
     }
     if (get_group_id(0) == 0 && get_local_id(0) == 0)

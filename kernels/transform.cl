@@ -46,8 +46,6 @@
  * bit in common SWIZZLE(a + b) = SWIZZLE(a) ^ SWIZZLE(b). */
 #define SWIZZLE(i) ((i) ^ ((i) >> 4 & 7) ^ ((i) >> 2 & 12) ^ ((i) >> 3 & 8))
 
-static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
-
 /* exp(-2 pi i t / 2^log), t < 2^log / 2. Each length has factors of its own, so that neighbours read what lies side by
  * side. In a step in one launch each part reads them anew: the ones of the largest length serve all, where they fit
  * into few lines of the cache. */
@@ -61,10 +59,10 @@ static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y
 #define BUTTERFLY(a, b, w)                                        \
     {                                                             \
         const real2 w_ = w, u_ = a;                               \
-        const real2 v_ = up ? times(b, (real2)(w_.x, -w_.y)) : b; \
+        const real2 v_ = up ? cmul(b, (real2)(w_.x, -w_.y)) : b; \
         const real2 d_ = u_ - v_;                                 \
         a = u_ + v_;                                              \
-        b = up ? d_ : times(d_, w_);                              \
+        b = up ? d_ : cmul(d_, w_);                              \
     }
 
 /* The point q * part further than one at SWIZZLE(point) = `at` that has none of the bits of q * part. */
@@ -176,8 +174,8 @@ ALWAYS_INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int od
     const real2 u = odd ? inner : outer, v = odd ? outer : inner;
     *a = *a - far;
     *b = *b - near;
-    *c = times((real2)(u.x + v.y, u.y - v.x), (real2)(w.x, -w.y));
-    *d = times((real2)(v.x + u.y, v.y - u.x), (real2)(-w.y, w.x));
+    *c = cmul((real2)(u.x + v.y, u.y - v.x), (real2)(w.x, -w.y));
+    *d = cmul((real2)(v.x + u.y, v.y - u.x), (real2)(-w.y, w.x));
 }
 
 #define ARE_THREE(levels) (LEVELS_X == 3 && (levels) == 3)
@@ -266,7 +264,7 @@ ALWAYS_INLINED real2 point(global const real *values, lines l, int pair, int m, 
         return v;
     if (number < 0)
         return (real2)(0);
-    return chirps ? times(weight(l, number) * v, chirp[m]) : weight(l, number) * v;
+    return chirps ? cmul(weight(l, number) * v, chirp[m]) : weight(l, number) * v;
 }
 
 /* Levels of the first pass, on the way from global to local memory: as many as do not make whole passes of `levels`,
@@ -431,7 +429,7 @@ ALWAYS_INLINED void fold_rest(local real2 *z, int log, int first_top, int odd, i
 /* The conjugate transpose of fold(); and of what it does where k = 0: `end` is what stands behind the line. */
 ALWAYS_INLINED void unfold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int odd)
 {
-    const real2 p = times(*c, w), q = times(*d, (real2)(w.x, -w.y));
+    const real2 p = cmul(*c, w), q = cmul(*d, (real2)(w.x, -w.y));
     const real2 sum = p + q, difference_i = (real2)(q.y - p.y, p.x - q.x);
     const real2 outer = odd ? difference_i : sum, inner = odd ? sum : difference_i;
     *c = odd ? inner - *b : *b - inner;
@@ -505,9 +503,9 @@ ALWAYS_INLINED void convolve(local real2 *z, int room, int pairs, int log, int o
     {
         local real2 *own = z + (t >> log) * room;
         const int p = t & ((1 << log) - 1);
-        own[SWIZZLE(p)] = times(own[SWIZZLE(p)], spectrum[p]);
+        own[SWIZZLE(p)] = cmul(own[SWIZZLE(p)], spectrum[p]);
         if (!odd && p == 0)
-            own[1 << log] = times(own[1 << log], spectrum[1 << log]);
+            own[1 << log] = cmul(own[1 << log], spectrum[1 << log]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     ROLLED
@@ -730,7 +728,7 @@ ALWAYS_INLINED real2 result(local const real2 *z, int place, int q, axis a, tabl
         v = with_term(v, z, t.pick[3 * a.count + q]);
     }
     if (CHIRP_X)
-        v = times(v, t.chirp[LENGTH_X / 2 + place]);
+        v = cmul(v, t.chirp[LENGTH_X / 2 + place]);
     return CHIRP_X && a.odd ? (real2)(-v.y, v.x) : v;
 }
 

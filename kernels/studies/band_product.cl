@@ -4,13 +4,6 @@
  * with start(m) = (m - 1) N - m (m - 1) / 2. Neighbouring work-items read neighbouring entries. Pairs are complex. */
 #define START(m) ((index_t)((m)-1) * GNX - (index_t)(m) * ((m)-1) / 2)
 
-static inline real2 cmul(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
-
-/* c + a b */
-static inline real2 cfma(real2 a, real2 b, real2 c)
-{
-    return (real2)(fma(-a.y, b.y, fma(a.x, b.x, c.x)), fma(a.y, b.x, fma(a.x, b.y, c.y)));
-}
 
 kernel void band_product_multiply(global const real2 *restrict diagonal, global const real2 *restrict upper,
                                   global const real2 *restrict lower, global const real2 *restrict x,

@@ -6,13 +6,6 @@
  * u = 0 at the start, which is the paper's start from the last psi. The residual is compared with the whole right-hand
  * side, psi + i b_all d2 psi. Pairs (real2) are complex numbers. */
 
-static inline real2 cmul(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
-
-/* c + a b */
-static inline real2 cfma(real2 a, real2 b, real2 c)
-{
-    return (real2)(fma(-a.y, b.y, fma(a.x, b.x, c.x)), fma(a.y, b.x, fma(a.x, b.y, c.y)));
-}
 
 static inline real2 second_difference(global const real2 *restrict f, index_t at, int i)
 {

@@ -281,6 +281,19 @@ static void set_constants(flow *s)
     k->body_heat = k->buoyancy * s->config.h[1] / s->config.nu / (s->config.woods ? 1.5 : 1);
 }
 
+/* Bits that no node has. */
+static int absent_kinds(const flow_border *b)
+{
+    static const int bits[] = {
+        [FLOW_WALL] = FLOW_NODE_WALL, [FLOW_VELOCITY] = FLOW_NODE_WALL,   [FLOW_SLIP] = FLOW_NODE_SLIP,
+        [FLOW_INFLOW] = 0,            [FLOW_OUTFLOW] = FLOW_NODE_OUTFLOW,
+    };
+    int present = b->solid ? FLOW_NODE_BODY : 0;
+    for (int i = 0; i < b->pieces; i++)
+        present |= bits[b->piece[i].kind];
+    return (FLOW_NODE_WALL | FLOW_NODE_SLIP | FLOW_NODE_OUTFLOW | FLOW_NODE_BODY) & ~present;
+}
+
 static bn_status plan_defines(flow *s, bn_plan *p)
 {
     BN_TRY(bn_plan_constants(p, BN_CONSTANT_NAMES(FLOW_CONSTANTS), (const double *)&s->k));
@@ -289,6 +302,7 @@ static bn_status plan_defines(flow *s, bn_plan *p)
     BN_TRY(bn_plan_define_int(p, "CONSERVATIVE", s->config.convection == FLOW_CONSERVATIVE));
     BN_TRY(bn_plan_define_int(p, "HEAT", s->config.a > 0));
     BN_TRY(bn_plan_define_int(p, "NEWTON", s->newton.on));
+    BN_TRY(bn_plan_define_int(p, "ABSENT_KINDS", absent_kinds(&s->border)));
     BN_TRY(flow_plan_one_launch(s, p));
     if (s->config.widths)
         BN_TRY(bn_plan_define_int(p, "STRETCHED", 1));
