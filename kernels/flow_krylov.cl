@@ -67,8 +67,9 @@ kernel void flow_newton_dots(global const real *restrict basis, int k, global ac
 kernel void flow_newton_column(global const acc *restrict dots, int k, global real *restrict column)
 {
     local acc scratch[FINISH_LANES];
-    const int groups = (int)(get_num_groups(0) * get_num_groups(1));
-    for (int c = (int)(get_group_id(0) + get_num_groups(0) * get_group_id(1)); c < k; c += groups) {
+    const int blocks = (int)(get_num_groups(0) * get_num_groups(1)), groups = blocks * (int)get_num_groups(2);
+    const int block = (int)(get_group_id(0) + get_num_groups(0) * get_group_id(1));
+    for (int c = block + blocks * (int)get_group_id(2); c < k; c += groups) {
         const acc total = total_sum(dots, c, scratch);
         if (get_local_id(0) == 0)
             column[c] = total;

@@ -8,7 +8,7 @@
 
 /* Residual at which a state of more viscosity is good enough to go on from (a worse one may lie where Newton's method
  * gets stuck at less viscosity); steps that it may take; the least share of a Newton step that is tried. */
-#define LEVEL_RESIDUAL 0.03
+#define LEVEL_RESIDUAL 0.1
 #define LEAST_STEP (1.0 / 64)
 enum { LEVEL_STEPS = 12 };
 /* Of a coarser grid, beside its vectors, about. */

@@ -2,8 +2,8 @@
  * kernels/flow_newton.cl. */
 #include "flow.h"
 
-/* Work-groups for each block of products of vectors: small grids have few blocks. */
-enum { DOT_LAYERS = 16 };
+/* Work-groups for each block of products of vectors, and work-items of a block: small grids have few blocks. */
+enum { DOT_LAYERS = 16, BLOCK_ITEMS = 1024 };
 /* Kernels of flow_krylov.cl that there are without elimination. */
 enum { OF_GMRES = 8 };
 /* Pivots that are eliminated at once (flow_krylov.cl); so many times between two waits for the device, whose queue has
@@ -56,6 +56,9 @@ bn_status flow_newton_setup(bn_sim *sim, flow *s)
     for (size_t i = 0; i < (w->band > 0 ? sizeof descs / sizeof *descs : OF_GMRES); i++)
         BN_TRY(bn_kernel_find(w->program, &descs[i], of_vectors[i]));
     bn_kernel_layers(w->kernels.dots, DOT_LAYERS);
+    bn_kernel_layers(w->kernels.column, DOT_LAYERS);
+    bn_kernel_items(w->kernels.dots, BLOCK_ITEMS);
+    bn_kernel_items(w->kernels.project, BLOCK_ITEMS);
     w->kernels.residual = bn_sim_kernel(sim, "flow_newton_residual");
     w->kernels.heat_source = bn_sim_kernel(sim, "flow_newton_heat_source");
     w->kernels.vorticity_source = bn_sim_kernel(sim, "flow_newton_vorticity_source");
