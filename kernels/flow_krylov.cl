@@ -168,30 +168,33 @@ kernel void flow_newton_combine(global real *restrict basis, global const int *r
 
 /* P^-1 at walls: along each side, the inverse of the wall formula's share in J as a product with a matrix whose entries
  * depend on sum and difference of the places, table[|m - p|] - table[m + p]; on bodies a share. Elsewhere the start.
- * Four sums, of every fourth place each, do not wait for one another. On a GPU work-groups at a side have its entries
- * and values in local memory, where they have room. */
-#define SIDE_IN_LOCAL (KEEPS_REGISTERS && 3 * LONGER * REAL_BYTES <= 32768)
-#define WALL_TERM(sum, p) sum = sum + (entry[m < (p) ? (p)-m : m - (p)] - entry[m + (p)]) * wall[p];
-#define SUM_OF_SIDE(out, count)                 \
-    {                                           \
-        real a_ = 0, b_ = 0, c_ = 0, d_ = 0;    \
-        int p_ = 1;                             \
-        for (; p_ + 4 < (count); p_ += 4) {     \
-            WALL_TERM(a_, p_)                   \
-            WALL_TERM(b_, p_ + 1)               \
-            WALL_TERM(c_, p_ + 2)               \
-            WALL_TERM(d_, p_ + 3)               \
-        }                                       \
-        if (p_ + 1 < (count))                   \
-            WALL_TERM(a_, p_)                   \
-        if (p_ + 2 < (count))                   \
-            WALL_TERM(b_, p_ + 1)               \
-        if (p_ + 3 < (count))                   \
-            WALL_TERM(c_, p_ + 2)               \
-        out = (a_ + b_) + (c_ + d_);            \
-    }
+ * Four sums, of every fourth place each, do not wait for one another: on a GPU each is a work-item's, where work-groups
+ * at a side have room for its entries and values in local memory. */
 #define NODES_ALONG(side) ((side) < 2 ? GNY : GNX)
 #define TABLE_OF(side) ((side) < 2 ? 0 : 2 * GNY)
+#define WALL_TERM(p) ((entry[m < (p) ? (p)-m : m - (p)] - entry[m + (p)]) * wall[p])
+#define SIDE_IN_LOCAL (KEEPS_REGISTERS && 7 * LONGER * REAL_BYTES <= 32768)
+#if !SIDE_IN_LOCAL
+/* For the node at place m. */
+static inline real sum_of_side(global const real *entry, global const real *wall, int m, int count)
+{
+    real a = 0, b = 0, c = 0, d = 0;
+    int p = 1;
+    for (; p + 4 < count; p += 4) {
+        a = a + WALL_TERM(p);
+        b = b + WALL_TERM(p + 1);
+        c = c + WALL_TERM(p + 2);
+        d = d + WALL_TERM(p + 3);
+    }
+    if (p + 1 < count)
+        a = a + WALL_TERM(p);
+    if (p + 2 < count)
+        b = b + WALL_TERM(p + 1);
+    if (p + 3 < count)
+        c = c + WALL_TERM(p + 2);
+    return (a + b) + (c + d);
+}
+#endif
 
 kernel void flow_newton_walls(global const real *restrict basis, global const int *restrict node,
                               global const real *restrict walls, global const real *restrict table, int k,
@@ -203,30 +206,40 @@ kernel void flow_newton_walls(global const real *restrict basis, global const in
     const int n = is_there ? node[at] : 0, own_side = n / NODE_SIDE & 3;
     real sum = 0;
 #if SIDE_IN_LOCAL
-    local real entry[2 * LONGER], wall[LONGER];
+    local real entry[2 * LONGER], wall[LONGER], sums[4 * LONGER];
     const int nx = (int)get_local_size(0), ny = (int)get_local_size(1);
+    const int item = (int)get_local_id(0) + nx * (int)get_local_id(1);
     const int x = (int)(get_global_id(0) - get_local_id(0)), y = (int)(get_global_id(1) - get_local_id(1));
     for (int side = 0; side < 4; side++) {
+        const int count = NODES_ALONG(side), first = side < 2 ? y : x;
         if (!(side == 0 ? x == 0 : side == 1 ? x + nx >= GNX : side == 2 ? y == 0 : y + ny >= GNY))
             continue;
-        for (int m = (int)get_local_id(0) + nx * (int)get_local_id(1); m < 2 * NODES_ALONG(side); m += nx * ny) {
+        for (int m = item; m < 2 * count; m += nx * ny) {
             entry[m] = table[TABLE_OF(side) + m];
-            if (m < NODES_ALONG(side))
+            if (m < count)
                 wall[m] = walls[side * LONGER + m];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        if ((n & NODE_WALL) && side == own_side) {
-            const int m = ALONG_SIDE(side, i, j);
-            SUM_OF_SIDE(sum, NODES_ALONG(side))
+        const int tasks = 4 * min(side < 2 ? ny : nx, count - first);
+        for (int task = item; task < tasks; task += nx * ny) {
+            const int m = first + task / 4;
+            real terms = 0;
+            UNROLLED_BY_8
+            for (int p = 1 + task % 4; p + 1 < count; p += 4)
+                terms = terms + WALL_TERM(p);
+            sums[task] = terms;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+        if ((n & NODE_WALL) && side == own_side) {
+            local const real *of = sums + 4 * (ALONG_SIDE(side, i, j) - first);
+            sum = (of[0] + of[1]) + (of[2] + of[3]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE); /* PoCL 3.1 needs it */
     }
 #else
-    if (n & NODE_WALL) {
-        const int m = ALONG_SIDE(own_side, i, j);
-        global const real *entry = table + TABLE_OF(own_side), *wall = walls + own_side * LONGER;
-        SUM_OF_SIDE(sum, NODES_ALONG(own_side))
-    }
+    if (n & NODE_WALL)
+        sum = sum_of_side(table + TABLE_OF(own_side), walls + own_side * LONGER, ALONG_SIDE(own_side, i, j),
+                          NODES_ALONG(own_side));
 #endif
     if (!is_there)
         return;
