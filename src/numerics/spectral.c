@@ -272,10 +272,10 @@ bool bn_spectral_takes_one_launch(const bn_stencil *s, size_t real_bytes, const 
 }
 
 static bn_status build_one_launch(bn_domain *domain, const bn_define *defines, size_t count, const bn_spectral_plan *p,
-                                  size_t row_items, size_t columns, bn_spectral *s)
+                                  size_t systems, size_t row_items, size_t columns, bn_spectral *s)
 {
     static const int32_t none[4] = { 0 };
-    const size_t rows = ((size_t)p->axis[1].first + (size_t)p->axis[1].count + 1) / 2,
+    const size_t rows = systems * (((size_t)p->axis[1].first + (size_t)p->axis[1].count + 1) / 2),
                  groups = ((size_t)p->axis[0].count + columns - 1) / columns;
     BN_TRY(bn_program_build(domain, "transform+columns+spectral", defines, count, &s->program));
     BN_TRY(bn_kernel_find(s->program, &solve_kernel, &s->solve));
@@ -352,7 +352,7 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     };
     const size_t count = sizeof defines / sizeof *defines;
     if (one)
-        BN_GO(build_one_launch(domain, defines, count, &plan, items(x, n, real_bytes), columns, s));
+        BN_GO(build_one_launch(domain, defines, count, &plan, second ? 2 : 1, items(x, n, real_bytes), columns, s));
     else
         BN_GO(build_programs(domain, lines ? "spectral_lines" : "transform+columns+spectral", defines, count,
                              plan.columns.chunk, s));

@@ -62,6 +62,7 @@ flow/selftest-fft --steps 1 --boxes 2 --set grid.nodes=[5,513] --set grid.size=[
 flow/selftest-obstacle --steps 1
 flow/selftest-step --steps 1
 flow/selftest-step --steps 1 --set solver.launches=one
+flow/selftest-obstacle --steps 1 --set solver.launches=one
 flow/selftest-stretched --steps 1
 flow/selftest-newton --steps 2 --precision single --set solver.krylov_vectors=8 --set solver.cg_tolerance=0.1
 flow/selftest-direct --steps 1

@@ -285,8 +285,9 @@ static void set_constants(flow *s)
 static int absent_kinds(const flow_border *b)
 {
     static const int bits[] = {
-        [FLOW_WALL] = FLOW_NODE_WALL, [FLOW_VELOCITY] = FLOW_NODE_WALL,   [FLOW_SLIP] = FLOW_NODE_SLIP,
-        [FLOW_INFLOW] = 0,            [FLOW_OUTFLOW] = FLOW_NODE_OUTFLOW,
+        [FLOW_WALL] = FLOW_NODE_WALL,       [FLOW_VELOCITY] = FLOW_NODE_WALL,
+        [FLOW_SLIP] = FLOW_NODE_SLIP,       [FLOW_INFLOW] = 0,
+        [FLOW_OUTFLOW] = FLOW_NODE_OUTFLOW,
     };
     int present = b->solid ? FLOW_NODE_BODY : 0;
     for (int i = 0; i < b->pieces; i++)
@@ -324,9 +325,12 @@ static bn_status plan_needs(const flow *s, bn_plan *p)
             continue;
         for (int dim = 0; dim < 2 && d->method == BN_LINEAR_SPECTRAL; dim++)
             BN_TRY(bn_plan_needs(p, bn_spectral_kind(&d->stencil, flow_real_bytes(s), dim)));
-        if (d->method == BN_LINEAR_SPECTRAL && bn_plan_shared_by(p) == 1 &&
-            bn_spectral_takes_one_launch(&d->stencil, flow_real_bytes(s), device, d->launches))
-            BN_TRY(bn_plan_needs(p, "direct solutions in one launch"));
+        if (d->method == BN_LINEAR_SPECTRAL && !d->stencil.widths)
+            BN_TRY(bn_plan_needs(
+                p, bn_plan_shared_by(p) == 1 &&
+                           bn_spectral_takes_one_launch(&d->stencil, flow_real_bytes(s), device, d->launches)
+                       ? "direct solutions in one launch"
+                       : "direct solutions in several launches"));
         if (d->method != BN_LINEAR_SPECTRAL)
             BN_TRY(bn_plan_needs(p, methods[d->method]));
         else if (d->stencil.rectangle)
