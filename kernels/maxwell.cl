@@ -29,6 +29,7 @@ typedef uchar edge_t;
 #endif
 #define NOTHING ((real2)(0, 0))
 
+static inline real2 times(real2 a, real2 b) { return (real2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 static inline real2 conjugate(real2 a) { return (real2)(a.x, -a.y); }
 static inline real square(real2 a) { return a.x * a.x + a.y * a.y; }
 
@@ -86,12 +87,12 @@ static inline real2 update_component(real2 old, real2 first, real2 second, globa
 {
     if (split) {
         const real2 before = part[at];
-        const real2 a = cfma(table[2 * at_first], before, cmul(table[2 * at_first + 1], first));
-        const real2 b = cfma(table[2 * at_second], old - before, cmul(table[2 * at_second + 1], second));
+        const real2 a = times(table[2 * at_first], before) + times(table[2 * at_first + 1], first);
+        const real2 b = times(table[2 * at_second], old - before) + times(table[2 * at_second + 1], second);
         *new_part = a;
         return a + b;
     }
-    return cfma(table[2 * at_first], old, cmul(table[2 * at_first + 1], first + second));
+    return times(table[2 * at_first], old) + times(table[2 * at_first + 1], first + second);
 }
 
 /* Stores the parts of a cell at depths d where it has any. */
@@ -114,7 +115,7 @@ static inline real2 update_component(real2 old, real2 first, real2 second, globa
 
 /* The value at a neighbour, which may be across a side: 0 behind a metal wall, else times the phase of a Bloch wave. */
 #define ACROSS(outside, value, phase) \
-    (PML_SIDES && (outside) ? NOTHING : BLOCH && (outside) ? cmul(value, phase) : (value))
+    (PML_SIDES && (outside) ? NOTHING : BLOCH && (outside) ? times(value, phase) : (value))
 
 /* E of the cell above: nothing in the metal wall behind the layer at the top. */
 static inline vector load_above(global const real2 *E, index_t at, int z)
@@ -131,7 +132,7 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 #define LATERAL , lateral
 #define PHASE_X lateral[0]
 #define PHASE_Y lateral[1]
-#define INCIDENT(value, i, j) cmul(value, cmul(lateral[2 + (i)], lateral[2 + GNX + (j)]))
+#define INCIDENT(value, i, j) times(value, times(lateral[2 + (i)], lateral[2 + GNX + (j)]))
 #else
 #define LATERAL_PARAMETER
 #define LATERAL
@@ -155,16 +156,16 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
  * its amplitudes along x and y. Source plane: the incident E in it, for H, and the incident H half a cell above, for E.
  * FUSED_...: both. What a source does not have is empty. */
 #define ADD_CURRENT(f, class_x, class_y, class_z)                                               \
-    f.x = f.x + drive * cmul(coefficients[2 * class_x + 1], current[at]);                      \
-    f.y = f.y + drive * cmul(coefficients[2 * class_y + 1], current[at + PLANE]);              \
-    f.z = f.z + drive * cmul(coefficients[2 * class_z + 1], current[at + 2 * PLANE]);
+    f.x = f.x + drive * times(coefficients[2 * class_x + 1], current[at]);                      \
+    f.y = f.y + drive * times(coefficients[2 * class_y + 1], current[at + PLANE]);              \
+    f.z = f.z + drive * times(coefficients[2 * class_z + 1], current[at + 2 * PLANE]);
 #if VOLUME
 #define WAVE_PARAMETERS , global const real2 *restrict wave, real wave_x, real wave_y
 #define SOURCE_E_PARAMETERS , global const real2 *restrict contrast WAVE_PARAMETERS
 #define SOURCE_E , contrast, wave, wave_x, wave_y
 #define ADD_RADIATION(e, class_x, class_y, class_z)                                                            \
-    e.x = e.x + wave_x * cmul(coefficients[2 * class_x + 1], cmul(contrast[edge.x], wave[z]));                       \
-    e.y = e.y + wave_y * cmul(coefficients[2 * class_y + 1], cmul(contrast[edge.y], wave[z]));
+    e.x = e.x + wave_x * times(coefficients[2 * class_x + 1], times(contrast[edge.x], wave[z]));                       \
+    e.y = e.y + wave_y * times(coefficients[2 * class_y + 1], times(contrast[edge.y], wave[z]));
 #define ADD_WAVE(e, z)                  \
     e.x = e.x + wave_x * wave[z];       \
     e.y = e.y + wave_y * wave[z];
@@ -174,8 +175,8 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 #define SOURCE_H , contrast_H, wave, wave_x, wave_y
 #define FUSED_PARAMETERS , global const real2 *restrict contrast_H SOURCE_E_PARAMETERS
 #define ADD_RADIATION_H(h, class_x, class_y, class_z)                                                           \
-    h.x = h.x + wave_y * cmul(coefficients[2 * class_x + 1], cmul(contrast_H[face[at]], wave[GNZ + z]));      \
-    h.y = h.y - wave_x * cmul(coefficients[2 * class_y + 1], cmul(contrast_H[face[at + PLANE]], wave[GNZ + z]));
+    h.x = h.x + wave_y * times(coefficients[2 * class_x + 1], times(contrast_H[face[at]], wave[GNZ + z]));      \
+    h.y = h.y - wave_x * times(coefficients[2 * class_y + 1], times(contrast_H[face[at + PLANE]], wave[GNZ + z]));
 #define ROW_RADIATES_H(row) row_radiates(face + (row), contrast_H, end)
 #else
 #define SOURCE_H_PARAMETERS

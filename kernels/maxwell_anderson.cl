@@ -79,7 +79,7 @@ kernel void maxwell_anderson_update(global const real2 *restrict history, global
     for (int c = 0; c < COMPONENTS; c++) {
         real2 x = HISTORY(ANDERSON_DEPTH, c);
         for (int l = 1; l < ANDERSON_DEPTH; l++)
-            x = x - cmul(weights[l], HISTORY(l, c));
+            x = x - times(weights[l], HISTORY(l, c));
         STATE(c) = x;
     }
 }

@@ -21,28 +21,26 @@
 #define SIGNS (reals)(-1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1)
 #endif
 #define CELLS_OF_REALS (32 / REAL_BYTES)
-/* cmul and cfma of lib/pair.h */
-#define CMUL_REALS(a, v) fma((reals)((a).x), v, (a).y * SIGNS * OTHER_PARTS(v))
-#define CFMA_REALS(a, v, w) fma((a).y * SIGNS, OTHER_PARTS(v), fma((reals)((a).x), v, w))
+#define TIMES_REALS(a, v) ((a).x * (v) + (a).y * SIGNS * OTHER_PARTS(v))
 #define PAIR_AT(f, offset) vload2(0, (f) + 2 * i + (offset))
 #define STORE_PAIR(value, f) vstore2(value, 0, (f) + 2 * i)
 
 /* (1) or (2) for cells i ... to - 1 of a row, so many at a time. FIRST and SECOND: the two differences, by macros with
  * the macro that loads. */
-#define ROW_UNSPLIT(cells, type, LOAD, CMUL, CFMA, STORE, old, FIRST, SECOND)     \
+#define ROW_UNSPLIT(cells, type, LOAD, TIMES, STORE, old, FIRST, SECOND)          \
     for (; i + (cells) <= to; i += (cells)) {                                     \
         const type d = FIRST(LOAD) + SECOND(LOAD), o = LOAD(old, 0);              \
-        STORE(CFMA(t, o, CMUL(c, d)), old);                                       \
+        STORE(TIMES(t, o) + TIMES(c, d), old);                                    \
     }
 
 /* (3) */
-#define ROW_SPLIT(cells, type, LOAD, CMUL, CFMA, STORE, old, part, FIRST, SECOND) \
+#define ROW_SPLIT(cells, type, LOAD, TIMES, STORE, old, part, FIRST, SECOND)      \
     for (; i + (cells) <= to; i += (cells)) {                                     \
         const type f = FIRST(LOAD), s = SECOND(LOAD), p = LOAD(part, 0);          \
         const type o = LOAD(old, 0) - p;                                          \
-        const type first_part = CFMA(t, p, CMUL(c, f));                           \
+        const type first_part = TIMES(t, p) + TIMES(c, f);                        \
         STORE(first_part, part);                                                  \
-        STORE(first_part + CFMA(t2, o, CMUL(c2, s)), old);                        \
+        STORE(first_part + (TIMES(t2, o) + TIMES(c2, s)), old);                   \
     }
 
 /* One component of a stretch, with the coefficients at `first` and `second` for the two differences. */
@@ -52,12 +50,11 @@
         int i = from;                                                                                                  \
         if (split) {                                                                                                   \
             const real2 t2 = coefficients[2 * (second)], c2 = coefficients[2 * (second) + 1];                          \
-            ROW_SPLIT(CELLS_OF_REALS, reals, REALS_AT, CMUL_REALS, CFMA_REALS, STORE_REALS, old, part,                 \
-                      FIRST, SECOND)                                                                                   \
-            ROW_SPLIT(1, real2, PAIR_AT, cmul, cfma, STORE_PAIR, old, part, FIRST, SECOND)                             \
+            ROW_SPLIT(CELLS_OF_REALS, reals, REALS_AT, TIMES_REALS, STORE_REALS, old, part, FIRST, SECOND)             \
+            ROW_SPLIT(1, real2, PAIR_AT, times, STORE_PAIR, old, part, FIRST, SECOND)                                  \
         } else {                                                                                                       \
-            ROW_UNSPLIT(CELLS_OF_REALS, reals, REALS_AT, CMUL_REALS, CFMA_REALS, STORE_REALS, old, FIRST, SECOND)      \
-            ROW_UNSPLIT(1, real2, PAIR_AT, cmul, cfma, STORE_PAIR, old, FIRST, SECOND)                                 \
+            ROW_UNSPLIT(CELLS_OF_REALS, reals, REALS_AT, TIMES_REALS, STORE_REALS, old, FIRST, SECOND)                 \
+            ROW_UNSPLIT(1, real2, PAIR_AT, times, STORE_PAIR, old, FIRST, SECOND)                                      \
         }                                                                                                              \
     }
 

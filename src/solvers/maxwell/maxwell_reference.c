@@ -1,12 +1,15 @@
 /* maxwell_reference.c: one iteration in plain C, the specification of kernels/maxwell.cl. Compiled for float and for
  * double; every expression is associated as on the device, so that both give the same bits. */
 #include "maxwell.h"
-#include "numerics/pair.h"
 #include "sim/reference.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+typedef struct pair {
+    real re, im;
+} pair;
 
 typedef struct reference {
     real *table[MAXWELL_TABLES]; /* rounded */
@@ -15,12 +18,14 @@ typedef struct reference {
     real *partials;              /* for ordered sums */
 } reference;
 
-static pair plus(pair a, pair b) { return (pair){ a.x + b.x, a.y + b.y }; }
-static pair negative(pair a) { return (pair){ -a.x, -a.y }; }
-static pair scaled(real f, pair a) { return (pair){ f * a.x, f * a.y }; }
+static pair times(pair a, pair b) { return (pair){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re }; }
+static pair plus(pair a, pair b) { return (pair){ a.re + b.re, a.im + b.im }; }
+static pair minus(pair a, pair b) { return (pair){ a.re - b.re, a.im - b.im }; }
+static pair negative(pair a) { return (pair){ -a.re, -a.im }; }
+static pair scaled(real f, pair a) { return (pair){ f * a.re, f * a.im }; }
 static pair at_pair(const real *table, size_t i) { return (pair){ table[2 * i], table[2 * i + 1] }; }
 static pair rounded(cplx a, double ramp) { return (pair){ (real)(ramp * a.re), (real)(ramp * a.im) }; }
-static real square(pair a) { return a.x * a.x + a.y * a.y; }
+static real square(pair a) { return a.re * a.re + a.im * a.im; }
 
 static void round_tables(const maxwell *s, reference *r)
 {
@@ -82,8 +87,8 @@ static pair neighbour(const maxwell_model *m, const reference *r, const pair *f,
         return value;
     pair phase = at_pair(r->table[MAXWELL_LATERAL], (size_t)dim);
     if (step < 0)
-        phase.y = -phase.y;
-    return cmul(value, phase);
+        phase.im = -phase.im;
+    return times(value, phase);
 }
 
 static pair incident(const maxwell_model *m, const reference *r, pair value, const uint32_t at[3])
@@ -91,7 +96,7 @@ static pair incident(const maxwell_model *m, const reference *r, pair value, con
     if (!m->light.bloch)
         return value;
     const real *lateral = r->table[MAXWELL_LATERAL] + 4;
-    return cmul(value, cmul(at_pair(lateral, at[0]), at_pair(lateral, m->n[0] + at[1])));
+    return times(value, times(at_pair(lateral, at[0]), at_pair(lateral, m->n[0] + at[1])));
 }
 
 /* The row of an edge or a face in a table whose classes have so many rows; `class` NULL: all are of the first one. */
@@ -103,10 +108,10 @@ static pair update_component(pair old, pair first, pair second, const real *coef
 {
     const pair t = at_pair(coefficients, 2 * at_first), c = at_pair(coefficients, 2 * at_first + 1);
     if (!split)
-        return cfma(t, old, cmul(c, plus(first, second)));
+        return plus(times(t, old), times(c, plus(first, second)));
     const pair t2 = at_pair(coefficients, 2 * at_second), c2 = at_pair(coefficients, 2 * at_second + 1);
-    const pair a = cfma(t, *part, cmul(c, first));
-    const pair b = cfma(t2, minus(old, *part), cmul(c2, second));
+    const pair a = plus(times(t, *part), times(c, first));
+    const pair b = plus(times(t2, minus(old, *part)), times(c2, second));
     *part = a;
     return plus(a, b);
 }
@@ -155,11 +160,11 @@ static void step_H(const maxwell *s, const reference *r)
                     if (m->light.volume && face && c < 2) {
                         const size_t class = face[c * cells + here] * (m->structure.row ? levels : 1);
                         *h = plus(*h,
-                                  scaled(drive[c], cmul(factor, cmul(at_pair(r->table[MAXWELL_CONTRAST_H], class),
+                                  scaled(drive[c], times(factor, times(at_pair(r->table[MAXWELL_CONTRAST_H], class),
                                                                        at_pair(r->table[MAXWELL_WAVE], m->n[2] + k)))));
                     }
                     if (M)
-                        *h = plus(*h, scaled(drive_M, cmul(factor, M[c * cells + here])));
+                        *h = plus(*h, scaled(drive_M, times(factor, M[c * cells + here])));
                 }
             }
 }
@@ -215,12 +220,12 @@ static void step_E(maxwell *s, const reference *r)
                     pair new = update_component(old, first[c], second[c], r->table[MAXWELL_UPDATE_E], base + a,
                                                 base + b, a + b > 0, c < 2 || m->pml.sides ? part + own : NULL);
                     if (m->light.volume && c < 2)
-                        new = plus(new, scaled(drive[c], cmul(at_pair(r->table[MAXWELL_UPDATE_E], 2 * base + 1),
-                                                               cmul(at_pair(r->table[MAXWELL_CONTRAST], class),
+                        new = plus(new, scaled(drive[c], times(at_pair(r->table[MAXWELL_UPDATE_E], 2 * base + 1),
+                                                               times(at_pair(r->table[MAXWELL_CONTRAST], class),
                                                                      at_pair(r->table[MAXWELL_WAVE], k)))));
                     if (J)
                         new = plus(new,
-                                   scaled(drive_J, cmul(at_pair(r->table[MAXWELL_UPDATE_E], 2 * base + 1), J[own])));
+                                   scaled(drive_J, times(at_pair(r->table[MAXWELL_UPDATE_E], 2 * base + 1), J[own])));
                     if (wall[c])
                         new = (pair){ 0, 0 };
                     note_change(s, new, old);
@@ -277,8 +282,8 @@ static void gram_entry(const maxwell *s, const reference *r, int row, int column
     for (int c = 0; c < s->anderson.components; c++) {
         const pair *a = history_of(s, column, c), *b = history_of(s, row, c);
         for (size_t i = 0; i < cells; i++) {
-            r->products[i] += a[i].x * b[i].x + a[i].y * b[i].y;
-            r->products[cells + i] += a[i].x * b[i].y - a[i].y * b[i].x;
+            r->products[i] += a[i].re * b[i].re + a[i].im * b[i].im;
+            r->products[cells + i] += a[i].re * b[i].im - a[i].im * b[i].re;
         }
     }
     out[0] = (double)bn_ordered_dot(r->products, NULL, n, r->partials);
@@ -301,7 +306,7 @@ static void extrapolate(const maxwell *s, const reference *r)
             pair sum = last[i];
             for (int l = 1; l < s->anderson.depth; l++)
                 sum = minus(sum,
-                            cmul((pair){ (real)weights[2 * l], (real)weights[2 * l + 1] }, history_of(s, l, c)[i]));
+                            times((pair){ (real)weights[2 * l], (real)weights[2 * l + 1] }, history_of(s, l, c)[i]));
             x[i] = sum;
         }
     }
