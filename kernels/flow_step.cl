@@ -2,8 +2,8 @@
  * folded or split (transform.cl), and on which psi and omega are given at all sides. Its parts are the functions that
  * the separate launches consist of, on the same values in the same order: the bits are the same. Between two parts all
  * work-groups meet, so the launch has only as many as run side by side (BN_SIDE_BY_SIDE), and each goes through several
- * pairs of lines. The parts are rows and columns of the temperature, then of vorticity and stream function together. The
- * rows that come back of the temperature are those whose vorticity goes forward next, which reads no others. */
+ * pairs of lines. The parts are rows and columns of the temperature, then of vorticity and stream function together;
+ * the rows that come back of the temperature are those whose vorticity goes forward next, which reads no others. */
 #if ONE_LAUNCH
 
 #define ROW(odd) { odd, odd, LENGTH_X / 2 + 1 - 2 * (odd), !(odd), !(odd) }
