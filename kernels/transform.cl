@@ -47,7 +47,7 @@
 #define SWIZZLE(i) ((i) ^ ((i) >> 4 & 7) ^ ((i) >> 2 & 12) ^ ((i) >> 3 & 8))
 
 /* exp(-2 pi i t / 2^log), t < 2^log / 2. Each length has factors of its own, so that neighbours read what lies side by
- * side. In a step in one launch each part reads them anew: the ones of the largest length serve all, where they fit
+ * side. Where a launch has several parts each reads them anew: the ones of the largest length serve all, where they fit
  * into few lines of the cache. */
 #if ONE_LAUNCH && LOG_X <= 7
 #define FACTOR(log, t) twiddle[(1 << LOG_X) + ((t) << (LOG_X + 1 - (log)))]
@@ -126,7 +126,7 @@ ALWAYS_INLINED void pass_4(local real2 *z, int t, int top, global const real2 *t
     butterflies_4(z, SWIZZLE((t >> (top - 2)) << top | offset), part, top, offset, twiddle, up);
 }
 
-/* Values of a line that a work-item loads at once; lines of steps in one launch are short. */
+/* Values of a line that a work-item loads at once; lines of launches of several parts are short. */
 #if ONE_LAUNCH
 #define AHEAD 1
 #else

@@ -81,9 +81,9 @@ static void print_details(const bn_device_info *d, bool chosen)
     printf("  compute units        %u at %u MHz\n", d->compute_units, d->clock_mhz);
     printf("  work-group           at most %zu (%zu x %zu x %zu)\n", d->max_work_group, d->max_work_item[0],
            d->max_work_item[1], d->max_work_item[2]);
-    printf("  work-groups          %s\n", d->side_by_side
-                                              ? "run side by side: a step of flow may be one launch (docs/devices.md)"
-                                              : "need not run side by side: steps are several launches");
+    printf("  work-groups          %s\n",
+           d->side_by_side ? "run side by side: a step of flow, or a direct solution, may be one launch (docs/flow.md)"
+                           : "need not run side by side: steps of flow are several launches");
     printf("  fp64                 %s\n  int64 atomics        %s\n  exact / and sqrt     %s\n", d->fp64 ? "yes" : "no",
            d->int64_atomics ? "yes" : "no", d->exact_division ? "yes" : "no");
     printf("  extensions           %s\n", d->extensions);
