@@ -20,7 +20,6 @@
  *
  * LOSSY: v is complex (absorption, absorbing layers). SPACE: lines of a cross-section instead of beams in a plane.
  * TRANSFORMS: split steps instead, of which the kernel is only what lies between two transforms. */
-
 #ifdef TRANSFORMS
 kernel void bpm_multiply(global real2 *psi, global const real2 *restrict by)
 {

@@ -234,7 +234,7 @@ kernel void flow_newton_walls(global const real *restrict basis, global const in
             local const real *of = sums + 4 * (ALONG_SIDE(side, i, j) - first);
             sum = (of[0] + of[1]) + (of[2] + of[3]);
         }
-        barrier(CLK_LOCAL_MEM_FENCE); /* PoCL 3.1 needs it */
+        barrier(CLK_LOCAL_MEM_FENCE); /* without it sums are wrong on PoCL 3.1, in the form for GPUs */
     }
 #else
     if (n & NODE_WALL)

@@ -106,8 +106,8 @@ void bn_kernel_patch(bn_kernel *, size_t nx, size_t ny);
 
 /* Lets a kernel of range BN_SIDE_BY_SIDE run in as many work-groups, at most `wish`, as certainly run at the same time:
  * those that the compute units have room for by the kernel's registers (its largest work-group) and local memory. 1
- * where the device does not promise it. Returns the number. */
-size_t bn_kernel_side_by_side(bn_kernel *, size_t wish);
+ * where the device does not promise it. */
+void bn_kernel_side_by_side(bn_kernel *, size_t wish);
 
 /* From now on a launch does the operations of its declared cost so often on the same data, which move once: steps of a
  * beam that stays in a work-group, photons one after the other. */

@@ -220,6 +220,17 @@ void bn_program_destroy(bn_program **program)
     *program = NULL;
 }
 
+/* How many work-groups of a kernel that is compiled certainly run at the same time. */
+static size_t side_by_side(const bn_kernel *k)
+{
+    const bn_device_info *info = &k->program->domain->device->info;
+    const size_t by_registers = k->max_group / k->group[0],
+                 by_memory = k->local_bytes > 0 ? (size_t)(info->local_bytes / k->local_bytes) : by_registers,
+                 each = by_registers < by_memory ? by_registers : by_memory,
+                 room = info->side_by_side ? each * info->compute_units : 1;
+    return room < 1 ? 1 : room < k->side_by_side_wish ? room : k->side_by_side_wish;
+}
+
 /* Local size of a kernel: the caller's wish for it, or for all, or the default for its range, cut down to what the
  * device and the kernel allow. */
 static void choose_group(bn_kernel *k)
@@ -268,6 +279,7 @@ static void choose_group(bn_kernel *k)
               (k->desc->range != BN_PER_TILE || (g[0] == BN_TILE_X && g[1] == BN_TILE_Y));
     memcpy(k->group, g, sizeof g);
     memcpy(k->spare, g, sizeof g);
+    k->side_by_side = side_by_side(k);
     size_t *longest = &k->spare[g[1] > g[0]];
     if (k->desc->range != BN_PER_TILE)
         *longest = *longest > 1 ? *longest / 2 : limit > 1 && info->max_work_item[0] > 1 ? 2 : 1;
@@ -400,16 +412,11 @@ void bn_kernel_items(bn_kernel *k, size_t items)
         choose_group(k);
 }
 
-size_t bn_kernel_side_by_side(bn_kernel *k, size_t wish)
+void bn_kernel_side_by_side(bn_kernel *k, size_t wish)
 {
-    const bn_device_info *info = &k->program->domain->device->info;
-    if (!k->ready) /* its program is only listed */
-        return 1;
-    const size_t by_registers = k->max_group / k->group[0],
-                 by_memory = k->local_bytes > 0 ? (size_t)(info->local_bytes / k->local_bytes) : by_registers,
-                 each = by_registers < by_memory ? by_registers : by_memory,
-                 room = info->side_by_side ? each * info->compute_units : 1;
-    return k->side_by_side = room < 1 ? 1 : room < wish ? room : wish;
+    k->side_by_side_wish = wish;
+    if (k->ready)
+        choose_group(k);
 }
 
 bn_status bn_kernel_rounds(const bn_kernel *k, double once, double each, size_t wish, size_t *rounds)

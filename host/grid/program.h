@@ -27,13 +27,13 @@ struct bn_kernel {
     bool fits;        /* it is what the range asks for */
     size_t multiple;  /* preferred by the device */
     cl_ulong local_bytes;
-    double repeats;      /* of the declared operations in a launch; 0 means 1 */
-    size_t patch[2];     /* cells of a work-group of range BN_PER_PATCH */
-    size_t layers;       /* work-items a cell, along the third dimension; 0 means 1 */
-    size_t items;        /* bn_kernel_items; 0: 256 */
-    size_t pairs;        /* bn_kernel_pairs; 0: 1 */
-    size_t shares;       /* bn_kernel_shares; 0: 1 */
-    size_t side_by_side; /* work-groups of range BN_SIDE_BY_SIDE */
+    double repeats;                         /* of the declared operations in a launch; 0 means 1 */
+    size_t patch[2];                        /* cells of a work-group of range BN_PER_PATCH */
+    size_t layers;                          /* work-items a cell, along the third dimension; 0 means 1 */
+    size_t items;                           /* bn_kernel_items; 0: 256 */
+    size_t pairs;                           /* bn_kernel_pairs; 0: 1 */
+    size_t shares;                          /* bn_kernel_shares; 0: 1 */
+    size_t side_by_side_wish, side_by_side; /* work-groups of range BN_SIDE_BY_SIDE */
     cl_uint argument_count;
     bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */
     unsigned long long calls;

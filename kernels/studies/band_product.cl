@@ -4,7 +4,6 @@
  * with start(m) = (m - 1) N - m (m - 1) / 2. Neighbouring work-items read neighbouring entries. Pairs are complex. */
 #define START(m) ((index_t)((m)-1) * GNX - (index_t)(m) * ((m)-1) / 2)
 
-
 kernel void band_product_multiply(global const real2 *restrict diagonal, global const real2 *restrict upper,
                                   global const real2 *restrict lower, global const real2 *restrict x,
                                   global real2 *restrict z)

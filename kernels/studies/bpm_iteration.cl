@@ -6,7 +6,6 @@
  * u = 0 at the start, which is the paper's start from the last psi. The residual is compared with the whole right-hand
  * side, psi + i b_all d2 psi. Pairs (real2) are complex numbers. */
 
-
 static inline real2 second_difference(global const real2 *restrict f, index_t at, int i)
 {
     const real2 before = i + X0 > 0 ? f[at - 1] : (real2)(0), after = i + X0 + 1 < GNX ? f[at + 1] : (real2)(0);

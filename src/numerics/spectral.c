@@ -11,9 +11,7 @@ enum { PAIRS, PLACES, FORWARD, BACK, TABLES }; /* of an axis; the last two: of a
 struct bn_spectral {
     bn_program *program, *program_of_columns; /* of both kernels, or each of one */
     bn_kernel *rows, *columns;
-    bn_kernel *solve; /* in place of both: one launch of at most `tasks` work-groups, sized once it is compiled */
-    size_t tasks;
-    bool sized;
+    bn_kernel *solve; /* in place of both */
     bn_device_array *meeting;
     bn_scalars *failed;
     bn_cut_columns *cut;                       /* in place of the columns' kernel */
@@ -46,9 +44,9 @@ enum { REGISTERS = 64, REGISTERS_OF_THREE_LEVELS = 80, REGISTERS_OF_TWO_PAIRS_IN
 enum { PAIRS_LOG = 10, PAIRS_LINES = 1000 };
 /* Work-items that take columns side by side, and columns of theirs. */
 enum { COLUMN_ITEMS = 256, COLUMNS_MOST = 8 };
-/* Above so many nodes, or nodes along a side, three launches are faster than one, and columns that a work-group takes
- * in one (docs/measurements.md). */
-enum { ONE_LAUNCH_NODES = 300 * 300, ONE_LAUNCH_SIDE = 801, ONE_LAUNCH_COLUMNS = 4 };
+/* Above so many nodes, or nodes along a side, several launches are faster than one: a work-group takes several pairs of
+ * rows one after the other, or long ones (docs/measurements.md). */
+enum { ONE_LAUNCH_NODES = 300 * 300, ONE_LAUNCH_SIDE = 801 };
 enum { VECTOR = 64 }; /* bytes */
 enum { DEFINES_MOST = 29 };
 
@@ -258,6 +256,12 @@ bool bn_spectral_fits_boxes(const bn_domain *d, const bn_stencil *s)
     return bn_domain_boxes(d) == 1 || (!s->widths && !s->rectangle && bn_columns_fit_boxes(d, (int)s->ny - 1));
 }
 
+bool bn_spectral_gains_by_one_launch(const bn_device_info *device, uint32_t nx, uint32_t ny)
+{
+    return device && device->side_by_side && nx <= ONE_LAUNCH_SIDE && ny <= ONE_LAUNCH_SIDE &&
+           nx * ny <= ONE_LAUNCH_NODES;
+}
+
 bool bn_spectral_takes_one_launch(const bn_stencil *s, size_t real_bytes, const bn_device_info *device,
                                   bn_spectral_launches launches)
 {
@@ -265,10 +269,11 @@ bool bn_spectral_takes_one_launch(const bn_stencil *s, size_t real_bytes, const 
     if (launches == BN_SPECTRAL_LAUNCHES_SEVERAL || s->widths || !device)
         return false;
     (void)bn_spectral_folds_or_splits(s, real_bytes, axes);
-    if (axes[0].share_log > 0)
+    const bn_spectral_axis *y = &axes[1];
+    if (axes[0].share_log > 0 || bn_column_chunks(y->intervals, (bn_column_ends){ y->low_free, y->high_free }) >
+                                     bn_column_chunks_most(real_bytes))
         return false;
-    return launches == BN_SPECTRAL_LAUNCHES_ONE || (device->side_by_side && s->nx <= ONE_LAUNCH_SIDE &&
-                                                    s->ny <= ONE_LAUNCH_SIDE && s->nx * s->ny <= ONE_LAUNCH_NODES);
+    return launches == BN_SPECTRAL_LAUNCHES_ONE || bn_spectral_gains_by_one_launch(device, s->nx, s->ny);
 }
 
 static bn_status build_one_launch(bn_domain *domain, const bn_define *defines, size_t count, const bn_spectral_plan *p,
@@ -280,7 +285,7 @@ static bn_status build_one_launch(bn_domain *domain, const bn_define *defines, s
     BN_TRY(bn_program_build(domain, "transform+columns+spectral", defines, count, &s->program));
     BN_TRY(bn_kernel_find(s->program, &solve_kernel, &s->solve));
     bn_kernel_items(s->solve, larger_group(row_items, (columns * (size_t)p->columns.chunks + 31) / 32 * 32));
-    s->tasks = rows > groups ? rows : groups;
+    bn_kernel_side_by_side(s->solve, rows > groups ? rows : groups);
     BN_TRY(bn_device_array_integers(domain, "meeting", none, sizeof none / sizeof *none, &s->meeting));
     return bn_scalars_create(domain, "failed meetings", 1, &s->failed);
 }
@@ -308,18 +313,17 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         goto out;
     }
     const bn_device *device = bn_domain_device(domain);
-    const bool small = plan.columns.chunks <= bn_column_chunks_most(real_bytes), whole = bn_domain_boxes(domain) == 1;
-    const bool one = whole && small &&
-                     bn_spectral_takes_one_launch(stencil, real_bytes, bn_device_describe(device), launches);
+    const bool whole = bn_domain_boxes(domain) == 1;
+    const bool one = whole && bn_spectral_takes_one_launch(stencil, real_bytes, bn_device_describe(device), launches);
     const bool lines = !one && takes_lines(device, x);
     /* CPUs take columns of any length. */
-    const bool cut = !whole || (!lines && !small);
+    const bool cut = !whole || (!lines && plan.columns.chunks > bn_column_chunks_most(real_bytes));
     BN_GO(create_systems(domain, &plan, second, cut, s));
     const size_t n = lines || one ? 1 : pairs(device, x, y->count, real_bytes);
-    const size_t columns = one ? ONE_LAUNCH_COLUMNS : columns_of_group(&plan.columns);
+    const size_t columns = one ? BN_SPECTRAL_ONE_LAUNCH_COLUMNS : columns_of_group(&plan.columns);
     piece px[PIECES];
     pairs_of(x, lines, px);
-    const bn_define defines[] = {
+    const bn_define defines[DEFINES_MOST] = {
         { .name = "REGISTERS", .kind = BN_DEF_INT, .u.i = registers(x, n, real_bytes) },
         { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
         { .name = "PLUS", .kind = BN_DEF_INT, .u.i = s->plus != NULL },
@@ -439,10 +443,6 @@ static bn_status rows_back(const bn_spectral *s, bn_field *x, bn_field *y, bool 
 static bn_status solve_in_one_launch(bn_spectral *s, bn_field *x, bn_field *y, bn_field *b)
 {
     bn_device_array *const *tx = s->table[0];
-    if (!s->sized && bn_kernel_fits(s->solve)) {
-        (void)bn_kernel_side_by_side(s->solve, s->tasks);
-        s->sized = true;
-    }
     return BN_RUN(s->solve, BN_READ(b, 0), BN_UPDATE(x), BN_UPDATE_OR_NULL(y), BN_UPDATE(s->work),
                   BN_UPDATE_OR_NULL(s->work_second), BN_READ_OR_NULL(s->plus, 0), BN_ARRAY(tx[PAIRS]),
                   BN_ARRAY(tx[PLACES]), BN_ARRAY(s->systems[0]), BN_ARRAY_OR_NULL(s->systems[1]), BN_ARRAY(s->meeting),

@@ -18,6 +18,10 @@ typedef struct bn_spectral_second {
 /* Whether the system can be solved in the domain's boxes: one, or such as have whole rows and whole chunks of columns.
  * On a stretched grid and with obstacles there must be one. */
 bool bn_spectral_fits_boxes(const bn_domain *, const bn_stencil *);
+/* Whether one launch in place of several is faster, for a solution or a whole step: on small grids, where the device
+ * lets work-groups run side by side (NULL: no device). So many columns a work-group then takes at a time. */
+bool bn_spectral_gains_by_one_launch(const bn_device_info *, uint32_t nx, uint32_t ny);
+enum { BN_SPECTRAL_ONE_LAUNCH_COLUMNS = 4 };
 /* Whether a system in one box is solved in one launch (device NULL: none). */
 bool bn_spectral_takes_one_launch(const bn_stencil *, size_t real_bytes, const bn_device_info *device,
                                   bn_spectral_launches);

@@ -6,21 +6,14 @@
 
 #include <stdlib.h>
 
-/* Above so many nodes, or nodes along a side, separate launches are faster: a work-group takes several pairs of rows
- * one after the other, or long ones (docs/measurements.md). */
-enum { ONE_LAUNCH_NODES = 300 * 300, ONE_LAUNCH_SIDE = 801 };
-/* Columns that a work-group takes at a time. */
-enum { STEP_COLUMNS = 4 };
-
 /* Rows and columns of the temperature, if there is one, else of the vorticity. False: the case is not of the kind, or
  * the device could not. */
 static bool suits(const flow *s, const bn_device_info *device, bn_spectral_axis out[2])
 {
-    if (!s->systems.coupled || s->newton.on || s->systems.launches == FLOW_LAUNCHES_SEVERAL)
+    if (!s->systems.coupled || s->newton.on || s->systems.launches == BN_SPECTRAL_LAUNCHES_SEVERAL)
         return false;
-    if (s->systems.launches == FLOW_LAUNCHES_AUTO &&
-        (!device || !device->side_by_side || s->config.nx > ONE_LAUNCH_SIDE || s->config.ny > ONE_LAUNCH_SIDE ||
-         s->config.nx * s->config.ny > ONE_LAUNCH_NODES))
+    if (s->systems.launches == BN_SPECTRAL_LAUNCHES_AUTO &&
+        !bn_spectral_gains_by_one_launch(device, s->config.nx, s->config.ny))
         return false;
     if (!bn_spectral_folds_or_splits(&s->systems.desc[FLOW_OMEGA].stencil, flow_real_bytes(s), out) || !out[0].odd ||
         out[1].low_free || out[1].high_free)
@@ -32,18 +25,13 @@ static bool suits(const flow *s, const bn_device_info *device, bn_spectral_axis 
 
 bn_status flow_plan_one_launch(flow *s, bn_plan *p)
 {
-    static const bn_spectral_launches launches[] = {
-        [FLOW_LAUNCHES_AUTO] = BN_SPECTRAL_LAUNCHES_AUTO,
-        [FLOW_LAUNCHES_ONE] = BN_SPECTRAL_LAUNCHES_ONE,
-        [FLOW_LAUNCHES_SEVERAL] = BN_SPECTRAL_LAUNCHES_SEVERAL,
-    };
     bn_spectral_axis axes[2];
     const bn_spectral_axis *x = &axes[0], *y = &axes[1];
     const bn_device_info *device = bn_plan_device(p);
     const bool one = suits(s, device, axes);
     /* Beside steps in one launch there are few direct solutions. */
     for (int i = 0; i < FLOW_SYSTEMS; i++)
-        s->systems.desc[i].launches = one ? BN_SPECTRAL_LAUNCHES_SEVERAL : launches[s->systems.launches];
+        s->systems.desc[i].launches = one ? BN_SPECTRAL_LAUNCHES_SEVERAL : s->systems.launches;
     /* The last one of several launches, without the sums, which take its time on a GPU and none on a CPU. */
     if (one || !s->systems.direct || s->newton.on || !device || device->cpu)
         BN_TRY(bn_plan_skip_kernel(p, "flow_velocity"));
@@ -56,7 +44,7 @@ bn_status flow_plan_one_launch(flow *s, bn_plan *p)
     BN_TRY(bn_plan_define_int(p, "THEN_SPLIT_X", x->split[1]));
     BN_TRY(bn_plan_define_int(p, "ROOM", (long)bn_spectral_room(x)));
     BN_TRY(bn_plan_define_int(p, "CHUNK", bn_column_chunk(y->intervals)));
-    BN_TRY(bn_plan_define_int(p, "COLUMNS", STEP_COLUMNS));
+    BN_TRY(bn_plan_define_int(p, "COLUMNS", BN_SPECTRAL_ONE_LAUNCH_COLUMNS));
     BN_TRY(bn_plan_define_int(p, "HEAT_ODD_X", x->odd));
     BN_TRY(bn_plan_define_int(p, "HEAT_LOW_FREE_Y", y->low_free));
     BN_TRY(bn_plan_define_int(p, "HEAT_HIGH_FREE_Y", y->high_free));
@@ -127,7 +115,7 @@ bn_status flow_one_launch_setup(bn_sim *sim, flow *s)
     }
     BN_TRY(bn_device_array_integers(d, "meeting", none, 4, &t[STEP_MEETING]));
     BN_TRY(create_tables(d, s, t));
-    (void)bn_kernel_side_by_side(s->device.step, s->config.nx > s->config.ny ? s->config.nx : s->config.ny);
+    bn_kernel_side_by_side(s->device.step, s->config.nx > s->config.ny ? s->config.nx : s->config.ny);
     BN_TRY(launch(s, false));
     BN_TRY(bn_scalars_read(s->device.totals, totals, FLOW_TOTALS + 1));
     if (totals[FLOW_TOTALS] != 0) {
