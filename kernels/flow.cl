@@ -15,6 +15,11 @@
 
 /* The bits of a node. Compilers leave out what is done at nodes of a kind that the case does not have. */
 #define NODE_AT(at) (node[at] & ~ABSENT_KINDS)
+/* The bits of most nodes: psi and omega are unknown there and at all neighbours, and so is T; the four cells around are
+ * fluid. What a loop over cells alike (lib/lanes.h) has for the bits of a node and of its stencil. */
+#define IN_THE_FLUID (NODE_OMEGA | NODE_PSI)
+#define NODE_HERE(at) CODE_HERE(NODE_AT(at), IN_THE_FLUID)
+#define STENCIL_HERE(at) CODE_HERE(stencil[at], STENCIL_INSIDE)
 
 /* Sum over neighbours whose value is given, each times its coupling; `first`: PSI_GIVEN, OMEGA_GIVEN or HEAT_GIVEN. */
 #define GIVEN(f, n, first, s, kx, ky)                                                                            \
@@ -86,11 +91,10 @@ static inline real (convective_outflow)(int side, real u, real v AXES_AT)
 #if HEAT
 /* Right-hand side of (1), by control volumes; zero where T is given. The solution starts from T. */
 INLINED void (advect_heat)(int i, int j, global const real *T, global const real *psi, global const real *velocity,
-                         global const int *node, global const uchar *stencil, global real *rhs,
-                         global real *next WITH_AXES)
+                         int n, int s, global real *rhs, global real *next WITH_AXES)
 {
     const index_t at = AT(i, j);
-    const int n = NODE_AT(at), s = stencil[at], side = n / NODE_SIDE & 3;
+    const int side = n / NODE_SIDE & 3;
     const real t = T[at];
     real sum = 0;
     if (s) {
@@ -111,22 +115,20 @@ kernel void flow_advect_heat(AXES_ARGUMENT global const real *restrict T, global
                              global const uchar *restrict stencil, global real *restrict rhs,
                              global real *restrict next)
 {
-    CELL(i, j);
-    advect_heat(i, j, T, psi, velocity, node, stencil, rhs, next);
+    EACH_CELL_ALIKE(i, j, node, IN_THE_FLUID)
+        advect_heat(i, j, T, psi, velocity, NODE_HERE(AT(i, j)), STENCIL_HERE(AT(i, j)), rhs, next);
 }
 #endif
 
 /* Right-hand side of (2); zero where omega is no unknown. The solution starts from omega. */
 INLINED void (advect_vorticity)(int i, int j, global const real *omega, global const real *psi,
-                              global const real *velocity, global const real *T, global const int *node,
-                              global const uchar *stencil, global real *rhs, global real *next WITH_AXES)
+                              global const real *velocity, global const real *T, int n, int s, global real *rhs,
+                              global real *next WITH_AXES)
 {
     const index_t at = AT(i, j);
-    const int n = NODE_AT(at);
     const real w = omega[at];
     real sum = 0;
     if (n & NODE_OMEGA) {
-        const int s = stencil[at];
         const real u = velocity[at], v = velocity[at + PLANE];
         sum = w - DT * convection(omega, psi, at, n, 1, 1, u, v, u, v);
 #if HEAT
@@ -151,11 +153,11 @@ kernel void flow_advect_vorticity(AXES_ARGUMENT global const real *restrict omeg
                                   global const int *restrict node, global const uchar *restrict stencil,
                                   global real *restrict rhs, global real *restrict next)
 {
-    CELL(i, j);
 #if !HEAT
     global const real *T = 0;
 #endif
-    advect_vorticity(i, j, omega, psi, velocity, T, node, stencil, rhs, next);
+    EACH_CELL_ALIKE(i, j, node, IN_THE_FLUID)
+        advect_vorticity(i, j, omega, psi, velocity, T, NODE_HERE(AT(i, j)), STENCIL_HERE(AT(i, j)), rhs, next);
 }
 
 /* Right-hand side of (3), and the start value 2 psi - psi_before. */
@@ -163,19 +165,20 @@ kernel void flow_poisson_source(AXES_ARGUMENT global const real *restrict omega,
                                 global const int *restrict node, global const uchar *restrict stencil,
                                 global real *restrict before, global real *restrict rhs)
 {
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    const int n = NODE_AT(at), s = stencil[at];
-    real sum = 0;
-    if (n & NODE_PSI) {
-        before[at] = psi[at] + (psi[at] - before[at]);
-        /* Of obstacles that the direct solver takes the matrix has it. */
-        sum = stencil_area(s) * omega[at] +
-              GIVEN(psi, n & ~(s / STENCIL_WEST * PSI_GIVEN), PSI_GIVEN, s, PER_H2_X, PER_H2_Y);
-    } else {
-        before[at] = psi[at];
+    EACH_CELL_ALIKE(i, j, node, IN_THE_FLUID) {
+        const index_t at = AT(i, j);
+        const int n = NODE_HERE(at), s = STENCIL_HERE(at);
+        real sum = 0;
+        if (n & NODE_PSI) {
+            before[at] = psi[at] + (psi[at] - before[at]);
+            /* Of obstacles that the direct solver takes the matrix has it. */
+            sum = stencil_area(s) * omega[at] +
+                  GIVEN(psi, n & ~(s / STENCIL_WEST * PSI_GIVEN), PSI_GIVEN, s, PER_H2_X, PER_H2_Y);
+        } else {
+            before[at] = psi[at];
+        }
+        rhs[at] = sum;
     }
-    rhs[at] = sum;
 }
 
 /* Thom (1933) or Woods (1954) in one form, from the node next to the wall: omega_w = -WALL (psi_1 - psi_w) - WALL_OMEGA
@@ -280,16 +283,16 @@ kernel void flow_wall_vorticity(AXES_ARGUMENT global const real *restrict psi, g
     CLEAR_LANES(residuals);
     CLEAR_LANES(sizes);
     CLEAR_LANES(speeds);
-    FOR_CELLS_ALIKE(i, j, lane, node, NODE_OMEGA | NODE_PSI) {
+    FOR_CELLS_ALIKE(i, j, lane, node, IN_THE_FLUID) {
         const index_t at = AT(i, j);
-        const int n = CODE_HERE(NODE_AT(at), NODE_OMEGA | NODE_PSI);
+        const int n = NODE_HERE(at);
         real w, u, v, residual;
         wall_vorticity(i, j, psi, next, T, moving, omega, velocity, at, n, &w, &u, &v, &residual);
         residuals[lane] += residual * residual;
         sizes[lane] += w * w;
         speeds[lane] = larger(speeds[lane], ABS(u) + ABS(v));
 #if HEAT
-        const int s = stencil[at], side = n / NODE_SIDE & 3;
+        const int s = STENCIL_HERE(at), side = n / NODE_SIDE & 3;
         if (s) {
             const int inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
             real heat = ((FLUX(T, A_X, s, 0, 2, -1) + FLUX(T, A_X, s, 1, 3, 1)) +
@@ -313,10 +316,11 @@ kernel void flow_velocity(AXES_ARGUMENT global const real *restrict psi, global 
                           global const int *restrict node, global const real *restrict moving,
                           global real *restrict omega, global real *restrict velocity)
 {
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    real w, u, v, residual;
-    wall_vorticity(i, j, psi, next, next, moving, omega, velocity, at, NODE_AT(at), &w, &u, &v, &residual);
+    EACH_CELL_ALIKE(i, j, node, IN_THE_FLUID) {
+        const index_t at = AT(i, j);
+        real w, u, v, residual;
+        wall_vorticity(i, j, psi, next, next, moving, omega, velocity, at, NODE_HERE(at), &w, &u, &v, &residual);
+    }
 }
 
 kernel void flow_total_residual(global const acc *restrict sums, global real *restrict totals)
@@ -360,9 +364,9 @@ kernel void flow_body_pressure(global const real *restrict psi, global const rea
     local acc lanes[LANES];
     for (int body = 1; body <= BODIES; body++) {
         CLEAR_LANES(lanes);
-        FOR_CELLS(1, i, j, lane) {
+        FOR_CELLS_ALIKE(i, j, lane, node, IN_THE_FLUID) {
             const index_t at = AT(i, j);
-            const int n = NODE_AT(at);
+            const int n = NODE_HERE(at);
             if ((n & NODE_OMEGA) && (n & 15 * PSI_GIVEN)) {
                 real sum = 0;
 #define FACE_OF_BODY(bit, to, w, g)                                       \

@@ -84,9 +84,9 @@ kernel void flow_newton_residual(AXES_ARGUMENT global const real *restrict psi, 
     CLEAR_LANES(speeds);
     CLEAR_LANES(heats);
     CLEAR_LANES(all);
-    FOR_CELLS(1, i, j, lane) {
+    FOR_CELLS_ALIKE(i, j, lane, node, IN_THE_FLUID) {
         const index_t at = AT(i, j);
-        const int n = NODE_AT(at);
+        const int n = NODE_HERE(at);
         real u = velocity[at], v = velocity[at + PLANE];
         velocity_of(psi, at, n, &u, &v);
         const real moves = n & NODE_WALL ? moving[OF_WALL(n / NODE_SIDE & 3)] : 0;
@@ -97,9 +97,10 @@ kernel void flow_newton_residual(AXES_ARGUMENT global const real *restrict psi, 
         velocity[at + PLANE] = v;
         residuals[lane] += f * f;
         sizes[lane] += omega[at] * omega[at];
-        speeds[lane] = larger(speeds[lane], fabs(u) + fabs(v));
+        speeds[lane] = larger(speeds[lane], ABS(u) + ABS(v));
 #if HEAT
-        const int s = stencil[at], inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
+        const int s = STENCIL_HERE(at);
+        const int inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
         const real heat = s ? heat_change(T, psi, at, n, s, inner_x, inner_y, u, v, scale) : 0, weighed = weight * heat;
         basis[at + PLANE] = weighed;
         heats[lane] += heat * heat;
@@ -136,26 +137,28 @@ kernel void flow_newton_vorticity_source(AXES_ARGUMENT global const real *restri
                                          global const int *restrict node, global const uchar *restrict stencil, int k,
                                          real per_nu, global real *restrict rhs)
 {
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    const int n = NODE_AT(at), s = stencil[at], side = n / NODE_SIDE & 3;
-    real sum = 0;
-    if (s) {
-        real value = basis[at + VECTOR(k)];
-        if (n & NODE_OUTFLOW) {
-            const real out = convective_outflow(side, velocity[at], velocity[at + PLANE]);
-            value = BESIDE(side, BESIDE(side, side < 2 ? 2 * PER_H2_X : 2 * PER_H2_Y)) * (value / (out > 0 ? out : 1));
-        } else {
+    EACH_CELL_ALIKE(i, j, node, IN_THE_FLUID) {
+        const index_t at = AT(i, j);
+        const int n = NODE_HERE(at), s = STENCIL_HERE(at), side = n / NODE_SIDE & 3;
+        real sum = 0;
+        if (s) {
+            real value = basis[at + VECTOR(k)];
+            if (n & NODE_OUTFLOW) {
+                const real out = convective_outflow(side, velocity[at], velocity[at + PLANE]);
+                value = BESIDE(side, BESIDE(side, side < 2 ? 2 * PER_H2_X : 2 * PER_H2_Y)) *
+                        (value / (out > 0 ? out : 1));
+            } else {
 #if HEAT
-            value = value - (DT * BUOYANCY) * (PER_2X * (d_heat[at + 1] - d_heat[at - 1]));
+                value = value - (DT * BUOYANCY) * (PER_2X * (d_heat[at + 1] - d_heat[at - 1]));
 #else
-            (void)d_heat;
+                (void)d_heat;
 #endif
-            value = per_nu * value;
+                value = per_nu * value;
+            }
+            sum = GIVEN(d_omega, n, PSI_GIVEN, s, PER_H2_X, PER_H2_Y) - stencil_area(s) * value;
         }
-        sum = GIVEN(d_omega, n, PSI_GIVEN, s, PER_H2_X, PER_H2_Y) - stencil_area(s) * value;
+        rhs[at] = sum;
     }
-    rhs[at] = sum;
 }
 
 /* The system for the change of psi: right-hand side and start. */
@@ -177,34 +180,36 @@ kernel void flow_newton_jacobian(AXES_ARGUMENT global const real *restrict omega
                                  global const int *restrict node, global real *restrict basis, int k, real scale,
                                  real weight)
 {
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    const int n = NODE_AT(at), side = n / NODE_SIDE & 3;
-    const int own = OWN_VELOCITY(n);
-    const real u = own ? velocity[at] : 0, v = own ? velocity[at + PLANE] : 0, out = convective_outflow(side, u, v);
-    real du = 0, dv = 0;
-    velocity_of(d_psi, at, n, &du, &dv);
-    real change = vorticity_change(d_omega, d_psi, d_heat, psi, at, n, u, v, 0, scale);
-    if (n & NODE_OMEGA)
-        change = change - DT * convection(omega, d_psi, at, n, 1, 1, u, v, du, dv);
-    else if ((n & NODE_OUTFLOW) && !(out > 0))
-        change = -d_omega[at]; /* F does not depend on it: it stays */
-    const real d_out = out > 0 && out < 1 ? BESIDE(side, side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, du, dv) : 0;
-    if (n & NODE_OUTFLOW)
-        change = change - d_out * (omega[at] - omega[at + INNER(side)]);
-    basis[at + VECTOR(k)] = change;
-#if HEAT
-    const int s = stencil[at], inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
-    real heat = 0;
-    if (s) {
-        heat = heat_change(d_heat, psi, at, n, s, inner_x, inner_y, u, v, scale) -
-               DT * convection(T, d_psi, at, n, inner_x, inner_y, u, v, du, dv);
+    EACH_CELL_ALIKE(i, j, node, IN_THE_FLUID) {
+        const index_t at = AT(i, j);
+        const int n = NODE_HERE(at), side = n / NODE_SIDE & 3;
+        const int own = OWN_VELOCITY(n);
+        const real u = own ? velocity[at] : 0, v = own ? velocity[at + PLANE] : 0, out = convective_outflow(side, u, v);
+        real du = 0, dv = 0;
+        velocity_of(d_psi, at, n, &du, &dv);
+        real change = vorticity_change(d_omega, d_psi, d_heat, psi, at, n, u, v, 0, scale);
+        if (n & NODE_OMEGA)
+            change = change - DT * convection(omega, d_psi, at, n, 1, 1, u, v, du, dv);
+        else if ((n & NODE_OUTFLOW) && !(out > 0))
+            change = -d_omega[at]; /* F does not depend on it: it stays */
+        const real d_out = out > 0 && out < 1 ? BESIDE(side, side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, du, dv) : 0;
         if (n & NODE_OUTFLOW)
-            heat = heat - d_out * (T[at] - T[at + INNER(side)]);
-    }
-    basis[at + VECTOR(k) + PLANE] = weight * heat;
+            change = change - d_out * (omega[at] - omega[at + INNER(side)]);
+        basis[at + VECTOR(k)] = change;
+#if HEAT
+        const int s = STENCIL_HERE(at);
+        const int inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
+        real heat = 0;
+        if (s) {
+            heat = heat_change(d_heat, psi, at, n, s, inner_x, inner_y, u, v, scale) -
+                   DT * convection(T, d_psi, at, n, inner_x, inner_y, u, v, du, dv);
+            if (n & NODE_OUTFLOW)
+                heat = heat - d_out * (T[at] - T[at + INNER(side)]);
+        }
+        basis[at + VECTOR(k) + PLANE] = weight * heat;
 #else
-    (void)T, (void)stencil, (void)weight;
+        (void)T, (void)stencil, (void)weight;
 #endif
+    }
 }
 #endif

@@ -82,10 +82,10 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                     {
 #if HEAT
                         if (heat)
-                            advect_heat(i, j, T, psi_before, velocity, node, heat_stencil, rhs, T_next);
+                            advect_heat(i, j, T, psi_before, velocity, NODE_AT(AT(i, j)), heat_stencil[AT(i, j)], rhs, T_next);
                         else
 #endif
-                            advect_vorticity(i, j, omega, psi_before, velocity, T_next, node, stencil, rhs, next);
+                            advect_vorticity(i, j, omega, psi_before, velocity, T_next, NODE_AT(AT(i, j)), stencil[AT(i, j)], rhs, next);
                     }
             }
             lines l = take_rows(x, back, row, first_row, end_row);

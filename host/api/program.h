@@ -9,9 +9,10 @@ typedef struct bn_kernel bn_kernel;
 
 /* What one work-item stands for. */
 typedef enum bn_range {
-    BN_PER_CELL,     /* one per cell of each box, any work-group shape */
-    BN_PER_BLOCK,    /* a work-group per block of BN_BLOCK_NX cells in BN_BLOCK_NY rows: may write bn_partials */
-    BN_ONCE,         /* one work-group in all */
+    BN_PER_CELL,          /* one per cell of each box, any work-group shape */
+    BN_PER_BLOCK,         /* a work-group per block of BN_BLOCK_NX cells in BN_BLOCK_NY rows: may write bn_partials */
+    BN_PER_CELL_OR_BLOCK, /* per cell; per block where kernels are built for a CPU (EACH_CELL_ALIKE of lib/lanes.h) */
+    BN_ONCE,              /* one work-group in all */
     BN_PER_TILE,     /* three dimensions: work-groups of BN_TILE_X x BN_TILE_Y items, tiles that overlap by their first
                         row, each going up through a piece of the layers, TILE_LAYERS on average */
     BN_PER_PATCH,    /* two dimensions: a work-group for every patch of cells, as large as bn_kernel_patch says */

@@ -74,7 +74,7 @@ size_t bn_domain_kernels(const bn_domain *d, bn_kernel_info *rows, size_t room)
                 continue;
             const size_t most = d->device->info.max_work_group;
             rows[count] = (bn_kernel_info){ .kernel = k->desc->name,
-                                            .range = k->desc->range,
+                                            .range = k->range,
                                             .calls = k->calls,
                                             .group = { k->group[0], k->group[1], k->group[2] },
                                             .largest = k->max_group < most ? k->max_group : most,

@@ -243,7 +243,7 @@ static void choose_group(bn_kernel *k)
             wish = d->desc.groups[i].shape;
     size_t wished = wish[0] * (wish[1] ? wish[1] : 1) * (wish[2] ? wish[2] : 1);
     size_t g[3] = { 1, 1, 1 };
-    if (k->desc->range == BN_PER_CELL) {
+    if (k->range == BN_PER_CELL) {
         for (int i = 0; i < 3; i++)
             g[i] = wished ? (wish[i] ? wish[i] : 1) : 1;
         if (!wished) {
@@ -255,16 +255,16 @@ static void choose_group(bn_kernel *k)
         }
         for (int i = d->desc.grid.dims; i < 3; i++) /* a shape with more dimensions than the grid is folded into x */
             g[0] *= g[i], g[i] = 1;
-    } else if (k->desc->range == BN_PER_PARTICLE) {
+    } else if (k->range == BN_PER_PARTICLE) {
         g[0] = wished ? wished : 64;
-    } else if (k->desc->range == BN_PER_TILE) {
+    } else if (k->range == BN_PER_TILE) {
         g[0] = BN_TILE_X; /* part of the kernel */
         g[1] = BN_TILE_Y;
     } else {
         /* On a CPU one work-item takes all lanes, side by side in vectors (kernels/lib/reduce.h). */
         g[0] = wished ? wished : bn_runs_cpu_kernels(d->device) ? 1 : k->items ? k->items : 256;
         /* Rows shorter than a block leave the other work-items idle. */
-        while (!wished && k->desc->range == BN_PER_BLOCK && g[0] > 64 && g[0] >= 2 * (size_t)d->desc.grid.n[0])
+        while (!wished && k->range == BN_PER_BLOCK && g[0] > 64 && g[0] >= 2 * (size_t)d->desc.grid.n[0])
             g[0] /= 2;
     }
     size_t limit = k->max_group < info->max_work_group ? k->max_group : info->max_work_group;
@@ -276,12 +276,12 @@ static void choose_group(bn_kernel *k)
         g[largest] = (g[largest] + 1) / 2;
     }
     k->fits = k->local_bytes <= info->local_bytes &&
-              (k->desc->range != BN_PER_TILE || (g[0] == BN_TILE_X && g[1] == BN_TILE_Y));
+              (k->range != BN_PER_TILE || (g[0] == BN_TILE_X && g[1] == BN_TILE_Y));
     memcpy(k->group, g, sizeof g);
     memcpy(k->spare, g, sizeof g);
     k->side_by_side = side_by_side(k);
     size_t *longest = &k->spare[g[1] > g[0]];
-    if (k->desc->range != BN_PER_TILE)
+    if (k->range != BN_PER_TILE)
         *longest = *longest > 1 ? *longest / 2 : limit > 1 && info->max_work_item[0] > 1 ? 2 : 1;
 }
 
@@ -319,6 +319,9 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
     }
     k->program = p;
     k->desc = desc;
+    k->range = desc->range != BN_PER_CELL_OR_BLOCK ? desc->range
+               : bn_runs_cpu_kernels(d->device)    ? BN_PER_BLOCK
+                                                   : BN_PER_CELL;
     k->max_group = SIZE_MAX;
     k->next = p->kernels;
     p->kernels = k; /* from here on the program frees it */

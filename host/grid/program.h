@@ -18,6 +18,7 @@ struct bn_kernel {
     struct bn_kernel *next;
     bn_program *program;
     const bn_kernel_desc *desc;
+    bn_range range;   /* desc's, or what it comes to on this device */
     bool ready;       /* what follows is known: bn_kernel_ready */
     cl_kernel *cl;    /* one per box: arguments stay set */
     size_t max_group; /* over all shapes */

@@ -29,7 +29,7 @@ static bn_status check_arg(const bn_launching *l, size_t number)
     if (a->radius < 0 || a->radius > owner->max_radius)
         return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s reaches %d cells, the halo is %d", number, kernel,
                        a->radius, owner->max_radius);
-    if (a->kind->field && l->kernel->desc->range == BN_PER_PARTICLE)
+    if (a->kind->field && l->kernel->range == BN_PER_PARTICLE)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s belongs to no grid and can't have field %s", kernel,
                        a->object.field->desc.name);
     /* Reading neighbours of what the same launch writes is a race. */
@@ -52,33 +52,33 @@ static bn_status set_args(const bn_launching *l, size_t box)
 static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *part, bool waited_for, size_t offset[3],
                          size_t global[3])
 {
-    const bool gridless = k->desc->range == BN_ONCE || k->desc->range == BN_PER_PARTICLE;
+    const bool gridless = k->range == BN_ONCE || k->range == BN_PER_PARTICLE;
     for (int i = 0; i < 3; i++) {
         offset[i] = gridless ? 0 : (size_t)((long)box->offset[i] + part->first[i]);
         size_t items = part->n[i];
-        if (i == 2 && (k->desc->range == BN_PER_CELL || k->desc->range == BN_PER_BLOCK) && k->layers > 1 &&
+        if (i == 2 && (k->range == BN_PER_CELL || k->range == BN_PER_BLOCK) && k->layers > 1 &&
             k->program->domain->desc.grid.dims < 3)
             items = k->layers;
-        if (i == 0 && k->desc->range == BN_PER_BLOCK)
+        if (i == 0 && k->range == BN_PER_BLOCK)
             items = (items + BN_BLOCK_NX - 1) / BN_BLOCK_NX * k->group[0];
-        if (i == 0 && (k->desc->range == BN_PER_ROW || k->desc->range == BN_PER_ROWS))
+        if (i == 0 && (k->range == BN_PER_ROW || k->range == BN_PER_ROWS))
             items = k->group[0];
-        if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR) {
-            const size_t lines = 2 * (k->pairs ? k->pairs : 1), along = part->n[k->desc->range == BN_PER_ROW_PAIR];
+        if (k->range == BN_PER_ROW_PAIR || k->range == BN_PER_COLUMN_PAIR) {
+            const size_t lines = 2 * (k->pairs ? k->pairs : 1), along = part->n[k->range == BN_PER_ROW_PAIR];
             const size_t groups = (along + lines - 1) / lines * (k->shares ? k->shares : 1);
             items = i == 0 ? groups * k->group[0] : i == 2 && k->layers > 1 ? k->layers : 1;
         }
-        if (k->desc->range == BN_SIDE_BY_SIDE)
+        if (k->range == BN_SIDE_BY_SIDE)
             items = i != 0 ? 1 : k->side_by_side * k->group[0];
-        if (k->desc->range == BN_PER_TILE) {
+        if (k->range == BN_PER_TILE) {
             const size_t own[3] = { BN_TILE_X, BN_TILE_Y - 1, k->program->domain->tile_layers };
             items = (items + own[i] - 1) / own[i] * k->group[i];
         }
-        if (k->desc->range == BN_PER_PATCH && i < 2)
+        if (k->range == BN_PER_PATCH && i < 2)
             items = (items + k->patch[i] - 1) / k->patch[i] * k->group[i];
-        if (i == 1 && (k->desc->range == BN_PER_BLOCK || k->desc->range == BN_PER_ROWS))
+        if (i == 1 && (k->range == BN_PER_BLOCK || k->range == BN_PER_ROWS))
             items = (items + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
-        if (i == 2 && k->desc->range == BN_PER_ROWS && waited_for)
+        if (i == 2 && k->range == BN_PER_ROWS && waited_for)
             items = BN_BLOCK_NY;
         global[i] = (items + k->group[i] - 1) / k->group[i] * k->group[i];
     }
@@ -108,7 +108,7 @@ bool bn_worth_splitting(const bn_kernel *k, size_t b)
     const bn_box *box = &d->boxes[b];
     const double bytes = (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * box->n[0] *
                          box->n[1] * box->n[2];
-    const bool lines = k->desc->range == BN_PER_ROW || k->desc->range == BN_PER_ROWS;
+    const bool lines = k->range == BN_PER_ROW || k->range == BN_PER_ROWS;
     return bytes >= (box->device->info.cpu ? BN_WORTH_SPLITTING_CPU
                      : lines               ? BN_WORTH_SPLITTING_LINES
                                            : BN_WORTH_SPLITTING_GPU);
@@ -122,13 +122,12 @@ static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *reque
 {
     const bn_domain *d = k->program->domain;
     const bn_box *box = &d->boxes[b];
-    const bool blocks = k->desc->range == BN_PER_BLOCK, tiles = k->desc->range == BN_PER_TILE,
-               patches = k->desc->range == BN_PER_PATCH;
+    const bool blocks = k->range == BN_PER_BLOCK, tiles = k->range == BN_PER_TILE, patches = k->range == BN_PER_PATCH;
     bn_part rest = bn_whole_box(d, b);
     *slab_count = 0;
     if (!bn_worth_splitting(k, b)) /* what is done before it could be launched twice hides nothing */
         return false;
-    if (!blocks && !tiles && !patches && (k->desc->range != BN_PER_CELL || k->layers > 1))
+    if (!blocks && !tiles && !patches && (k->range != BN_PER_CELL || k->layers > 1))
         return false;
     if (tiles && (box->remote[0][0] || box->remote[0][1] || box->remote[1][0] || box->remote[1][1]))
         return false;            /* tiles begin at the first cell along x and y */
@@ -184,7 +183,7 @@ static bn_status prepare_args(bn_launching *l)
 static bn_status launch_without_grid(bn_launching *l)
 {
     const bn_domain *d = l->domain;
-    const bn_part part = { { 0, 0, 0 }, { l->kernel->desc->range == BN_ONCE ? 1 : l->items, 1, 1 } };
+    const bn_part part = { { 0, 0, 0 }, { l->kernel->range == BN_ONCE ? 1 : l->items, 1, 1 } };
     for (size_t m = 0; m < d->local_count; m++) {
         BN_TRY(set_args(l, d->first_box[m]));
         BN_TRY(launch_part(l->kernel, d->first_box[m], &part, NULL));
@@ -296,12 +295,12 @@ static bn_status check_kernel(const bn_kernel *k)
             d->ctx, BN_DEVICE,
             "%s can't run kernel %s in the work-groups of %d x %d that it is made for: %zu work-items are the most",
             d->device->info.name, k->desc->name, (int)BN_TILE_X, (int)BN_TILE_Y, k->max_group);
-    if (d->coarsened && k->desc->range == BN_PER_BLOCK && d->box_count > 1)
+    if (d->coarsened && k->range == BN_PER_BLOCK && d->box_count > 1)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s forms sums on a coarser grid, whose cuts split their blocks",
                        k->desc->name);
-    const bool rows = k->desc->range == BN_PER_ROW || k->desc->range == BN_PER_ROWS ||
-                      k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR;
-    if ((k->desc->range == BN_SIDE_BY_SIDE && d->box_count > 1) || (rows && d->lattice[0] > 1))
+    const bool rows = k->range == BN_PER_ROW || k->range == BN_PER_ROWS || k->range == BN_PER_ROW_PAIR ||
+                      k->range == BN_PER_COLUMN_PAIR;
+    if ((k->range == BN_SIDE_BY_SIDE && d->box_count > 1) || (rows && d->lattice[0] > 1))
         return bn_fail(d->ctx, BN_USAGE, "kernel %s needs whole lines, the grid is cut into %zu boxes", k->desc->name,
                        d->box_count);
     return BN_OK;
@@ -406,7 +405,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     if (d->device->listing)
         return BN_OK;
     bn_kernel_shape(k);
-    const bool without_grid = k->desc->range == BN_ONCE || k->desc->range == BN_PER_PARTICLE;
+    const bool without_grid = k->range == BN_ONCE || k->range == BN_PER_PARTICLE;
     BN_TRY(bn_kernel_ready(k));
     size_t set = 0;
     while (set < count && args[set].kind->set)
@@ -417,7 +416,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     for (size_t i = 0; i < count; i++)
         if (args[i].kind->declare)
             args[i].kind->declare(&l, &args[i]);
-    if ((k->desc->range == BN_PER_PARTICLE) != (l.items > 0))
+    if ((k->range == BN_PER_PARTICLE) != (l.items > 0))
         return bn_fail(d->ctx, BN_USAGE,
                        "kernel %s: migrating particles are for the range BN_PER_PARTICLE, and for it alone",
                        k->desc->name);
@@ -433,7 +432,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     if (l.requests > 0)
         BN_TRY(bn_halo_exchange_begin(l.received, requests, l.requests));
     BN_TRY(without_grid ? launch_without_grid(&l) : launch_boxes(&l, requests));
-    const double cells = k->desc->range == BN_ONCE ? 1.0 : l.covered > 0 ? l.covered : (double)bn_domain_points(d);
+    const double cells = k->range == BN_ONCE ? 1.0 : l.covered > 0 ? l.covered : (double)bn_domain_points(d);
     k->calls++;
     k->bytes += (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * cells;
     k->flops += k->desc->cost.flops * cells * (k->repeats > 0 ? k->repeats : 1);

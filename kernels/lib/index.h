@@ -18,7 +18,7 @@
  *                                              o c c c c o          c cells, x fastest
  *                                              o c c c c o   rows are PITCH apart
  *                                              o o o o o o */
-#if INDEX_BITS == 64
+#if INDEX_BITS == 64 || IS_CPU
 typedef long index_t;
 #else
 typedef int index_t;

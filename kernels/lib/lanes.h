@@ -126,6 +126,8 @@ typedef long place_t, lane_t;
                                 lane = i - block_first();                                                              \
                                 i < stop_; i++, lane++)
 #define CODE_HERE(code, usual) (other_ ? (code) : (usual))
+/* The cells of a kernel of range BN_PER_CELL_OR_BLOCK: here a block, on a GPU the one of this work-item. */
+#define EACH_CELL_ALIKE(i, j, codes, usual) FOR_CELLS_ALIKE(i, j, lane_, codes, usual)
 
 /* The first of places from ... end - 1 that is not `usual`; `from` itself where the work-group has several work-items.
  */
@@ -193,6 +195,7 @@ typedef int lane_t;
 #define ROWS_ARE_CUT 0
 #define FOR_CELLS_ALIKE(i, j, lane, codes, usual) FOR_CELLS(1, i, j, lane)
 #define CODE_HERE(code, usual) code
+#define EACH_CELL_ALIKE(i, j, codes, usual) CELL(i, j);
 #define FOR_LANES_OF_ROW FOR_LANES
 #define END_OF_ROW barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #define ROWS_END_WITH_BARRIER 1

@@ -143,20 +143,20 @@ static const bn_key schema[] = {
 /* clang-format on */
 
 static const bn_kernel_desc kernels[] = {
-    { "flow_advect_heat", BN_PER_CELL, { .reads = 3.25, .writes = 2, .flops = 33 } },
-    { "flow_advect_vorticity", BN_PER_CELL, { .reads = 3.25, .writes = 2, .flops = 23 } },
-    { "flow_poisson_source", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 7 } },
+    { "flow_advect_heat", BN_PER_CELL_OR_BLOCK, { .reads = 3.25, .writes = 2, .flops = 33 } },
+    { "flow_advect_vorticity", BN_PER_CELL_OR_BLOCK, { .reads = 3.25, .writes = 2, .flops = 23 } },
+    { "flow_poisson_source", BN_PER_CELL_OR_BLOCK, { .reads = 4.25, .writes = 2, .flops = 7 } },
     { "flow_wall_vorticity", BN_PER_BLOCK, { .reads = 6, .writes = 3, .flops = 41 } },
-    { "flow_velocity", BN_PER_CELL, { .reads = 3, .writes = 3, .flops = 4 } },
+    { "flow_velocity", BN_PER_CELL_OR_BLOCK, { .reads = 3, .writes = 3, .flops = 4 } },
     { "flow_step", BN_SIDE_BY_SIDE, { .reads = 10, .writes = 8, .flops = 500 } },
     { "flow_total_residual", BN_ONCE, { 0, 0, 0 } },
     { "flow_body_pressure", BN_PER_BLOCK, { .reads = 3, .writes = 0, .flops = 0 } },
     { "flow_add_influence", BN_PER_BLOCK, { .reads = 2, .writes = 1, .flops = 2 } },
     { "flow_newton_residual", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 41 } },
     { "flow_newton_heat_source", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 2 } },
-    { "flow_newton_vorticity_source", BN_PER_CELL, { .reads = 1.75, .writes = 1, .flops = 3 } },
+    { "flow_newton_vorticity_source", BN_PER_CELL_OR_BLOCK, { .reads = 1.75, .writes = 1, .flops = 3 } },
     { "flow_newton_poisson", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 1 } },
-    { "flow_newton_jacobian", BN_PER_CELL, { .reads = 5, .writes = 1, .flops = 58 } },
+    { "flow_newton_jacobian", BN_PER_CELL_OR_BLOCK, { .reads = 5, .writes = 1, .flops = 58 } },
     { 0 },
 };
 

@@ -32,8 +32,8 @@ bn_status flow_plan_one_launch(flow *s, bn_plan *p)
     /* Beside steps in one launch there are few direct solutions. */
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         s->systems.desc[i].launches = one ? BN_SPECTRAL_LAUNCHES_SEVERAL : s->systems.launches;
-    /* The last one of several launches, without the sums, which take its time on a GPU and none on a CPU. */
-    if (one || !s->systems.direct || s->newton.on || !device || device->cpu)
+    /* The last one of several launches, without the sums, which take more time than all the rest of it. */
+    if (one || !s->systems.direct || s->newton.on || !device)
         BN_TRY(bn_plan_skip_kernel(p, "flow_velocity"));
     if (!one)
         return bn_plan_skip_kernel(p, "flow_step");
