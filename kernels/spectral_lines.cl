@@ -10,8 +10,10 @@
 #define REAL_AT(y, q, line) ((local real *)((y) + (q)))[SLOT(line)]
 typedef __typeof__(((reals)(0)).lo) half_reals;
 #if REAL_BYTES == 8
+#define LOAD_REALS(from) vload8(0, from)
 #define STORE_REALS(v, to) vstore8(v, 0, to)
 #else
+#define LOAD_REALS(from) vload16(0, from)
 #define STORE_REALS(v, to) vstore16(v, 0, to)
 #endif
 
@@ -268,26 +270,60 @@ ALWAYS_INLINED reals result(local const reals *z, int q, tables t)
     return ODD_X && CHIRP_X ? (reals)(-v.hi, v.lo) : v;
 }
 
-/* Values of the first of LINES lines that lie `apart`; zeros for the others. */
-ALWAYS_INLINED void gather_lines(global const real *from, index_t apart, int lines, int count, local reals *y)
+/* A square of numbers, a row each vector, is turned over its diagonal: LINES halved again and again, two rows that
+ * follow each other give one with the numbers at even places and, PAIRS further, one with those at odd ones. */
+#define EACH_LINE(line) _Pragma("unroll") for (int line = 0; line < LINES; line++)
+ALWAYS_INLINED void turn(reals *v)
 {
-    for (int q = 0; q < count; q++)
-        for (int line = 0; line < LINES; line++)
-            REAL_AT(y, q, line) = line < lines ? from[line * apart + q] : 0;
-}
-ALWAYS_INLINED void gather(global const real *from, index_t apart, int lines, int count, local reals *y)
-{
-    if (lines == LINES)
-        gather_lines(from, apart, LINES, count, y);
-    else
-        gather_lines(from, apart, lines, count, y);
+    _Pragma("unroll") for (int halved = LINES; halved > 1; halved /= 2)
+    {
+        reals w[LINES];
+        EACH_LINE(i)
+        {
+            const reals a = v[2 * i % LINES], b = v[2 * i % LINES + 1];
+            w[i] = i < PAIRS ? (reals)(a.even, b.even) : (reals)(a.odd, b.odd);
+        }
+        EACH_LINE(i) v[i] = w[i];
+    }
 }
 
-/* Value q to the same place of each line. */
-ALWAYS_INLINED void scatter(local const reals *y, int q, int lines, index_t apart, global real *to)
+/* COUNT_X values of the first of LINES lines that lie `apart`; zeros for the others. As many values of a line at a time
+ * as there are lines, the last of them with some of those before. */
+ALWAYS_INLINED void gather(global const real *from, index_t apart, int lines, local reals *y)
 {
-    for (int line = 0; line < lines; line++)
-        to[line * apart] = REAL_AT(y, q, line);
+#if COUNT_X < LINES
+    for (int q = 0; q < COUNT_X; q++)
+        for (int line = 0; line < LINES; line++)
+            REAL_AT(y, q, line) = line < lines ? from[line * apart + q] : 0;
+#else
+    for (int next = 0; next < COUNT_X; next += LINES) {
+        const int q = min(next, COUNT_X - LINES);
+        reals v[LINES];
+        EACH_LINE(line) v[SLOT(line)] = line < lines ? LOAD_REALS(from + line * apart + q) : (reals)(0);
+        turn(v);
+        EACH_LINE(i) y[q + i] = v[i];
+    }
+#endif
+}
+
+/* The values to the lines that are there. */
+ALWAYS_INLINED void scatter(local const reals *y, index_t apart, int lines, global real *to)
+{
+#if COUNT_X < LINES
+    for (int q = 0; q < COUNT_X; q++)
+        for (int line = 0; line < lines; line++)
+            to[line * apart + q] = REAL_AT(y, q, line);
+#else
+    for (int next = 0; next < COUNT_X; next += LINES) {
+        const int q = min(next, COUNT_X - LINES);
+        reals v[LINES];
+        EACH_LINE(i) v[i] = y[q + i];
+        turn(v);
+        EACH_LINE(line)
+            if (line < lines)
+                STORE_REALS(v[SLOT(line)], to + line * apart + q);
+    }
+#endif
 }
 
 #define TABLES(back)                                                                                       \
@@ -312,7 +348,7 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
     if (get_local_id(0) != 0 || get_group_id(0) % PAIRS != 0)
         return;
     const index_t first = AT(FIRST_X, row), coefficients = first - FIRST_X;
-    gather((second ? in_second : in) + (back ? coefficients : first), PITCH, lines, COUNT_X, y);
+    gather((second ? in_second : in) + (back ? coefficients : first), PITCH, lines, y);
     for (int q = 0; q < (begin ? COUNT_X : 0); q++)
         REAL_AT(y, q, 0) = 0;
     /* Values on a mirrored border count twice, because the stencil halves them. */
@@ -328,19 +364,11 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
             REAL_AT(y, q, line) += plus[first + (index_t)line * PITCH + q];
         if (begin)
             REAL_AT(y, q, 0) = to[q];
-        if (lines == LINES)
-            scatter(y, q, LINES, PITCH, to + q);
-        else
-            scatter(y, q, lines, PITCH, to + q);
     }
+    scatter(y, PITCH, lines, to);
 }
 
 /* Numbers that lie side by side: of LINES those from `begin` to `end`, zeros for the others. */
-#if REAL_BYTES == 8
-#define LOAD_REALS(from) vload8(0, from)
-#else
-#define LOAD_REALS(from) vload16(0, from)
-#endif
 ALWAYS_INLINED reals load(global const real *from, int begin, int end)
 {
     reals v = (reals)(0);
