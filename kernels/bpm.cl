@@ -18,6 +18,8 @@
  *     chunk     0          1          2               forward:  forward_carry[c] leaves chunk c at its end
  *     nodes     c c c c    c c c c    c c c o         backward: backward_carry[c] leaves it at its begin
  *
+ * On a CPU the chunks of a line are the lanes of vectors: bpm_lanes.cl, behind this file, has the kernels (IN_LANES).
+ *
  * LOSSY: v is complex (absorption, absorbing layers). SPACE: lines of a cross-section instead of beams in a plane.
  * TRANSFORMS: split steps instead, of which the kernel is only what lies between two transforms. */
 #ifdef TRANSFORMS
@@ -33,6 +35,22 @@ typedef real2 change_t;
 typedef real change_t;
 #endif
 
+#define CHUNKS ((NX + CHUNK - 1) / CHUNK)
+#define END(c) min((c + 1) * CHUNK, NX)
+#define ROWS (SPACE ? 4 : 1) /* BN_PER_ROWS */
+
+/* Where node i of a row lies in the transposed grid. OTHER_FIRST, OTHER_PITCH: of grids in one box; else 0. */
+#if OTHER_PITCH
+#define IS_STORED(i) 1
+#define STORED_AT(i, row) (OTHER_FIRST + (index_t)(i)*OTHER_PITCH + (row))
+#else
+#define IS_STORED(i) IS_TRANSPOSED(sizes, i)
+#define STORED_AT(i, row) AT_TRANSPOSED(sizes, i, row)
+#endif
+
+/* LANES_FIT: whether a CPU's local memory holds a line. */
+#define IN_LANES (!KEEPS_REGISTERS && LANES_FIT)
+#if !IN_LANES
 /* c - a b */
 static inline real2 cfnma(real2 a, real2 b, real2 c)
 {
@@ -50,16 +68,13 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #endif
 }
 
-#define CHUNKS ((NX + CHUNK - 1) / CHUNK)
 #define FOR_CHUNKS(c) for (int c = (int)get_local_id(0); c < CHUNKS; c += (int)get_local_size(0))
-#define END(c) min((c + 1) * CHUNK, NX)
 
 /* In space a work-group takes LINES lines side by side (SIDE_BY_SIDE of the host); work-item t has chunk t / LINES of
  * line t % LINES. psi and v are in local memory, the values of a node of these lines beside each other. It has room for
  * psi of HELD lines, a multiple of LINES. They are stored transposed together where that fills the 32 bytes that memory
  * writes at once: parts of them cost more than to store in place, and to read again once ROWS lines are there. In a
  * plane, or where not even one line fits (HELD 0), psi stays in registers: less time a step, and more registers. */
-#define ROWS (SPACE ? 4 : 1) /* BN_PER_ROWS */
 #define LANES 256 /* of a work-group, usually; the ends of 342 chunks exceed 32 KiB */
 #define HAS_ALL_CHUNKS (KEEPS_REGISTERS && CHUNKS <= LANES)
 #define IN_WINDOWS (KEEPS_REGISTERS && SPACE && CHUNKS > LANES)
@@ -67,15 +82,6 @@ static inline real2 apply_operator(real2 before, real2 here, real2 after, change
 #define LINES (HAS_ALL_CHUNKS ? SIDE_BY_SIDE : 1)
 #define IN_LOCAL (HAS_ALL_CHUNKS && HELD > 0)
 #define STORED_FROM_LOCAL (IN_LOCAL && HELD * 2 * REAL_BYTES >= 32)
-
-/* Where node i of a row lies in the transposed grid. OTHER_FIRST, OTHER_PITCH: of grids in one box; else 0. */
-#if OTHER_PITCH
-#define IS_STORED(i) 1
-#define STORED_AT(i, row) (OTHER_FIRST + (index_t)(i)*OTHER_PITCH + (row))
-#else
-#define IS_STORED(i) IS_TRANSPOSED(sizes, i)
-#define STORED_AT(i, row) AT_TRANSPOSED(sizes, i, row)
-#endif
 
 /* (5): what enters chunk c of so many from the chunks before it, and from those behind it. */
 #define FORWARD_INPUT(y, c)                                 \
@@ -405,5 +411,6 @@ kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factor
     if ((store != 0) & !from_local)
         store_transposed(other, sizes, psi, top, bottom);
 }
+#endif
 #endif
 #endif

@@ -192,7 +192,8 @@ kernel void flow_newton_jacobian(AXES_ARGUMENT global const real *restrict omega
             change = change - DT * convection(omega, d_psi, at, n, 1, 1, u, v, du, dv);
         else if ((n & NODE_OUTFLOW) && !(out > 0))
             change = -d_omega[at]; /* F does not depend on it: it stays */
-        const real d_out = out > 0 && out < 1 ? BESIDE(side, side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, du, dv) : 0;
+        const real d_out =
+            out > 0 && out < 1 ? BESIDE(side, side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, du, dv) : 0;
         if (n & NODE_OUTFLOW)
             change = change - d_out * (omega[at] - omega[at + INNER(side)]);
         basis[at + VECTOR(k)] = change;

@@ -80,12 +80,14 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                 for (int j = low; j < high; j++)
                     FOR_ITEMS(i, NX)
                     {
+                        const index_t at = AT(i, j);
+                        const int n = NODE_AT(at);
 #if HEAT
                         if (heat)
-                            advect_heat(i, j, T, psi_before, velocity, NODE_AT(AT(i, j)), heat_stencil[AT(i, j)], rhs, T_next);
+                            advect_heat(i, j, T, psi_before, velocity, n, heat_stencil[at], rhs, T_next);
                         else
 #endif
-                            advect_vorticity(i, j, omega, psi_before, velocity, T_next, NODE_AT(AT(i, j)), stencil[AT(i, j)], rhs, next);
+                            advect_vorticity(i, j, omega, psi_before, velocity, T_next, n, stencil[at], rhs, next);
                     }
             }
             lines l = take_rows(x, back, row, first_row, end_row);

@@ -27,6 +27,7 @@ before()
     */spectral.cl) echo '-include kernels/transform.cl -include kernels/columns.cl' ;;
     */cut_columns.cl) echo '-include kernels/columns.cl' ;;
     */flood_step.cl | */flow_newton.cl | */maxwell_anderson.cl | */maxwell_rows.cl | */xray_slabs.cl) echo "-include ${1%_*}.cl" ;;
+    */bpm_lanes.cl) echo '-include kernels/bpm.cl' ;;
     */flow_step.cl) echo '-include kernels/transform.cl -include kernels/columns.cl -include kernels/flow.cl' ;;
     esac
 }
@@ -74,7 +75,7 @@ constants_of()
     name=${1##*/}
     name=${name%.cl}
     wish=
-    case $name in flood_step | flow_newton | maxwell_anderson | maxwell_rows | xray_slabs | spectral_lines) name=${name%%_*} ;; esac
+    case $name in flood_step | flow_newton | bpm_lanes | maxwell_anderson | maxwell_rows | xray_slabs | spectral_lines) name=${name%%_*} ;; esac
     [ "$name" != flow_step ] || { name=flow && wish='--set solver.launches=one'; }
     for case in data/cases/"$name"/selftest*.toml data/studies/"$name"/selftest*.toml; do
         [ -z "$wish" ] || [ "${case##*/}" = selftest-step.toml ] || continue

@@ -347,6 +347,14 @@ static group_lines choose_lines(const bpm *s, const bpm_axis *a, const bn_device
     return (group_lines){ 1, 0 };
 }
 
+/* Whether a CPU has room for a line whose chunks are lanes: psi, r, v, y and what lanes have (kernels/bpm.cl). */
+static bool lanes_fit(const bpm *s, const bpm_axis *a, const bn_device_info *device)
+{
+    const double chunks = (a->piece + a->chunk - 1) / a->chunk, wide = chunks + 48;
+    const double rows = (s->c.lossy ? 8 : 7) * (a->chunk + 2.0) + 9;
+    return !device || (s->c.single ? 4 : 8) * rows * wide <= (double)device->local_bytes;
+}
+
 void bpm_kernel_constants(const bpm *s, int d, const bn_device_info *device, bn_define out[BPM_KERNEL_CONSTANTS])
 {
     const bpm_axis *a = &s->axis[d];
@@ -366,6 +374,7 @@ void bpm_kernel_constants(const bpm *s, int d, const bn_device_info *device, bn_
     out[5] = (bn_define){ "OTHER_PITCH", BN_DEF_INT, { .i = place.pitch } };
     out[6] = (bn_define){ "SIDE_BY_SIDE", BN_DEF_INT, { .i = group.side_by_side } };
     out[7] = (bn_define){ "HELD", BN_DEF_INT, { .i = group.held } };
+    out[8] = (bn_define){ "LANES_FIT", BN_DEF_INT, { .i = lanes_fit(s, a, device) } };
 }
 
 bn_status bpm_plan_constants(bn_plan *p, const bpm *s)
@@ -463,6 +472,7 @@ static const char *const selftest_constants[] = { "TRANSFORMS", NULL };
 
 const bn_solver bn_solver_bpm = {
     .name = "bpm",
+    .program = "bpm+bpm_lanes",
     .summary = "light along waveguides: beam propagation by Crank-Nicolson",
     .schema = schema,
     .kernels = kernels,

@@ -264,7 +264,7 @@ BN_CHECKED bn_status bpm_allocate(bn_plan *, size_t count, double **out);
 BN_CHECKED bn_status bpm_allocate_pairs(bn_plan *, size_t count, double _Complex **out);
 BN_CHECKED bn_status bpm_allocate_operator(bn_plan *, bpm_axis *);
 /* Constants of the kernels for the lines of axis d; the plan has those of axis 0. */
-enum { BPM_KERNEL_CONSTANTS = 8 };
+enum { BPM_KERNEL_CONSTANTS = 9 };
 void bpm_kernel_constants(const bpm *, int d, const bn_device_info *, bn_define out[BPM_KERNEL_CONSTANTS]);
 BN_CHECKED bn_status bpm_plan_constants(bn_plan *, const bpm *);
 /* psi, divided by the axes' scale, and `envelope`: work space of the steps, and E or H itself in files. */

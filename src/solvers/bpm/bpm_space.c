@@ -399,7 +399,7 @@ static bn_status setup_axis(bpm *s, int d)
     }
     bn_define defines[BPM_KERNEL_CONSTANTS];
     bpm_kernel_constants(s, d, bn_device_describe(bn_domain_device(a->domain)), defines);
-    BN_TRY(bn_program_build(a->domain, "bpm", defines, BPM_KERNEL_CONSTANTS, &a->program));
+    BN_TRY(bn_program_build(a->domain, "bpm+bpm_lanes", defines, BPM_KERNEL_CONSTANTS, &a->program));
     BN_TRY(bn_kernel_find(a->program, &half_step, &a->kernel));
     BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "r of lines", .type = BN_T_REAL2 }, &a->r_field));
     return bn_field_create(
