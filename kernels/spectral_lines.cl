@@ -10,10 +10,8 @@
 #define REAL_AT(y, q, line) ((local real *)((y) + (q)))[SLOT(line)]
 typedef __typeof__(((reals)(0)).lo) half_reals;
 #if REAL_BYTES == 8
-#define LOAD_REALS(from) vload8(0, from)
 #define STORE_REALS(v, to) vstore8(v, 0, to)
 #else
-#define LOAD_REALS(from) vload16(0, from)
 #define STORE_REALS(v, to) vstore16(v, 0, to)
 #endif
 
@@ -270,60 +268,28 @@ ALWAYS_INLINED reals result(local const reals *z, int q, tables t)
     return ODD_X && CHIRP_X ? (reals)(-v.hi, v.lo) : v;
 }
 
-/* A square of numbers, a row each vector, is turned over its diagonal: LINES halved again and again, two rows that
- * follow each other give one with the numbers at even places and, PAIRS further, one with those at odd ones. */
+/* Where all lines are there their number is a constant, and each value takes two instructions: in a loop over lines it
+ * would be eleven, which were most of a transform's. */
 #define EACH_LINE(line) _Pragma("unroll") for (int line = 0; line < LINES; line++)
-ALWAYS_INLINED void turn(reals *v)
-{
-    _Pragma("unroll") for (int halved = LINES; halved > 1; halved /= 2)
-    {
-        reals w[LINES];
-        EACH_LINE(i)
-        {
-            const reals a = v[2 * i % LINES], b = v[2 * i % LINES + 1];
-            w[i] = i < PAIRS ? (reals)(a.even, b.even) : (reals)(a.odd, b.odd);
-        }
-        EACH_LINE(i) v[i] = w[i];
-    }
-}
 
-/* COUNT_X values of the first of LINES lines that lie `apart`; zeros for the others. As many values of a line at a time
- * as there are lines, the last of them with some of those before. */
+/* COUNT_X values of the first of LINES lines that lie `apart`; zeros for the others. */
 ALWAYS_INLINED void gather(global const real *from, index_t apart, int lines, local reals *y)
 {
-#if COUNT_X < LINES
-    for (int q = 0; q < COUNT_X; q++)
+    for (int q = 0; q < (lines == LINES ? COUNT_X : 0); q++)
+        EACH_LINE(line) REAL_AT(y, q, line) = from[line * apart + q];
+    for (int q = 0; q < (lines == LINES ? 0 : COUNT_X); q++)
         for (int line = 0; line < LINES; line++)
             REAL_AT(y, q, line) = line < lines ? from[line * apart + q] : 0;
-#else
-    for (int next = 0; next < COUNT_X; next += LINES) {
-        const int q = min(next, COUNT_X - LINES);
-        reals v[LINES];
-        EACH_LINE(line) v[SLOT(line)] = line < lines ? LOAD_REALS(from + line * apart + q) : (reals)(0);
-        turn(v);
-        EACH_LINE(i) y[q + i] = v[i];
-    }
-#endif
 }
 
-/* The values to the lines that are there. */
+/* To the lines that are there. */
 ALWAYS_INLINED void scatter(local const reals *y, index_t apart, int lines, global real *to)
 {
-#if COUNT_X < LINES
-    for (int q = 0; q < COUNT_X; q++)
+    for (int q = 0; q < (lines == LINES ? COUNT_X : 0); q++)
+        EACH_LINE(line) to[line * apart + q] = REAL_AT(y, q, line);
+    for (int q = 0; q < (lines == LINES ? 0 : COUNT_X); q++)
         for (int line = 0; line < lines; line++)
             to[line * apart + q] = REAL_AT(y, q, line);
-#else
-    for (int next = 0; next < COUNT_X; next += LINES) {
-        const int q = min(next, COUNT_X - LINES);
-        reals v[LINES];
-        EACH_LINE(i) v[i] = y[q + i];
-        turn(v);
-        EACH_LINE(line)
-            if (line < lines)
-                STORE_REALS(v[SLOT(line)], to + line * apart + q);
-    }
-#endif
 }
 
 #define TABLES(back)                                                                                       \
@@ -369,6 +335,11 @@ kernel void spectral_rows(global const real *in, global const real *in_second, g
 }
 
 /* Numbers that lie side by side: of LINES those from `begin` to `end`, zeros for the others. */
+#if REAL_BYTES == 8
+#define LOAD_REALS(from) vload8(0, from)
+#else
+#define LOAD_REALS(from) vload16(0, from)
+#endif
 ALWAYS_INLINED reals load(global const real *from, int begin, int end)
 {
     reals v = (reals)(0);

@@ -124,7 +124,7 @@ typedef long place_t, lane_t;
                                 stop_ = other_ ? min(to_ + 1, end_)                                                    \
                                                : (to_ = end_of_stretch((codes) + AT(0, j), from_, end_, usual)),       \
                                 lane = i - block_first();                                                              \
-                                i < stop_; i++, lane++)
+                                i < stop_; i = other_ ? stop_ : i + 1, lane++)
 #define CODE_HERE(code, usual) (other_ ? (code) : (usual))
 /* The cells of a kernel of range BN_PER_CELL_OR_BLOCK: here a block, on a GPU the one of this work-item. */
 #define EACH_CELL_ALIKE(i, j, codes, usual) FOR_CELLS_ALIKE(i, j, lane_, codes, usual)
