@@ -1,6 +1,6 @@
 #!/bin/sh
 # local_memory.sh: a device with the 32 KiB of local memory that OpenCL 1.2 promises gets other forms of the kernels than one with 48 KiB,
-# and the same bits; kernels that do not fit are refused when they are made. The kernels are those of GPUs.
+# and the same bits; kernels that do not fit are refused when they are made. The kernels are those of GPUs, unless said.
 . tests/cli_lib.subr
 if [ -n "${SAN:-}" ]; then # sanitizers want to be loaded before all else
     echo '0 passed, 0 failed, 1 skipped'
@@ -42,6 +42,20 @@ expect 0 '' 'as many chunks as there may be fit' small "$BINNACLE" verify data/c
     --set grid.cells=1025 --set solver.chunk=2
 expect 0 '' 'in lines that go by in windows, too' small "$BINNACLE" verify data/cases/bpm/selftest-windows.toml --quiet --steps 1 \
     --precision single --set grid.cells_x=2049 --set grid.cells=9 --set solver.chunk=2
+# A CPU whose local memory holds no line keeps the chunks of lines in memory, one after the other.
+apart()
+{
+    export BINNACLE_PROGRAMS="$work/apart"
+    mkdir -p "$BINNACLE_PROGRAMS"
+    env -u BINNACLE_DEVICE_TYPE "$@" --quiet --steps 1 --set grid.cells=1025
+    code=$?
+    unset BINNACLE_PROGRAMS
+    return $code
+}
+without_lanes() { grep -q -e -DLANES_FIT=0 "$work"/apart/bpm*.opt; }
+expect 0 '' 'lines on a CPU with 32 KiB' apart env BN_PRETEND=local LD_PRELOAD="$work/opencl.so" "$BINNACLE" verify \
+    data/cases/bpm/selftest.toml
+ok 'they are no lanes' without_lanes
 # In double precision they need the more.
 set -- --precision double
 [ -z "${BN_TEST_LONG:-}" ] || set --
