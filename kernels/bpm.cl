@@ -48,8 +48,9 @@ typedef real change_t;
 #define STORED_AT(i, row) AT_TRANSPOSED(sizes, i, row)
 #endif
 
-/* LANES_FIT: whether a CPU's local memory holds a line. */
-#define IN_LANES (!KEEPS_REGISTERS && LANES_FIT)
+/* LANES_FIT: whether a CPU's local memory holds a line. Where loops end early, those that bring it there are too
+ * many. */
+#define IN_LANES (!KEEPS_REGISTERS && LANES_FIT && !LOOPS_END)
 #if !IN_LANES
 /* c - a b */
 static inline real2 cfnma(real2 a, real2 b, real2 c)

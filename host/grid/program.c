@@ -19,7 +19,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The sizes that kernels/lib/index.h lists, for one shape. */
-enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_DEVICE_DEFINES = 2 };
+enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_DEVICE_DEFINES = 3 };
 enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_DEVICE_DEFINES };
 
 /* Where boxes lie on several devices, each has a program that knows its place too. Gives how many there are. */
@@ -66,6 +66,8 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
     size_t count = BN_OWN_DEFINES + (d->distributed ? BN_PLACE_DEFINES : 0);
     if (box->device->quirks.sub_group)
         out[count++] = (bn_define){ .name = "SUB_GROUP", .kind = BN_DEF_INT, .u.i = box->device->quirks.sub_group };
+    if (box->device->quirks.loop_limit > 0)
+        out[count++] = (bn_define){ .name = "LOOPS_END", .kind = BN_DEF_INT, .u.i = 1 };
     /* By its text the kernel is another one for every device: by the offset of its box, or by a number. */
     if (box->device->quirks.runs_alone && !d->distributed && box->local > 0)
         out[count++] = (bn_define){ .name = "DEVICE_NUMBER", .kind = BN_DEF_INT, .u.i = (long long)box->local };

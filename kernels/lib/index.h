@@ -11,6 +11,7 @@
  *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
  *   SUB_GROUP       only where the device needs it: work-items that share a thread's registers (real.h)
  *   HAS_FP64 HAS_INT64_ATOMICS IS_CPU   facts of the device, 0 or 1
+ *   LOOPS_END       only where a device ends all loops of a work-item after so many turns (bn_kernel_rounds)
  * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same
  * shape on one device share one program.
  *

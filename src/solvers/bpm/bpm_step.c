@@ -3,16 +3,14 @@
 
 #include <math.h>
 
-/* Counts the iterations in kernels/bpm.cl of a work-item that takes all chunks of so many lines, as lanes or one after
- * the other, and stores them transposed; a loop of n has n + 1, with the one that ends it. */
+/* Counts the iterations in kernels/bpm.cl of a work-item that takes all chunks of so many lines, and stores them
+ * transposed; a loop of n has n + 1, with the one that ends it. */
 bn_status bpm_launch_steps(const bpm_axis *a, int lines, size_t wish, size_t *steps)
 {
-    enum { BPM_LANES_MORE = 16, BPM_LANES_CLEARED = 64, BPM_LANE_ARRAYS = 8 };
-    const double chunks = a->chunks + BPM_LANES_MORE, node_loop = a->chunk + 1, carry_loop = a->reach + 1;
-    const double clear = BPM_LANE_ARRAYS * (node_loop + 2) * BPM_LANES_CLEARED;
-    const double once = 3 * a->n + 4 + 2 * (chunks + 1) * (node_loop + 1);
-    const double each = 4 + chunks * (4 * node_loop + 2 * carry_loop + 5);
-    return bn_kernel_rounds(a->kernel, clear + lines * once, lines * each, wish, steps);
+    const double chunks = a->chunks, node_loop = a->chunk + 1, carry_loop = a->reach + 1;
+    const double once = a->n + 4 + (chunks + 1) * (node_loop + 1);
+    const double each = 4 + chunks * (4 * node_loop + 2 * carry_loop + 3);
+    return bn_kernel_rounds(a->kernel, lines * once, lines * each, wish, steps);
 }
 
 bn_status bpm_setup(bn_sim *sim, bpm *s, const bpm_methods *methods)
