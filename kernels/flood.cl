@@ -123,11 +123,11 @@ INLINED void rotate_back(real normal_1, real along_1, real normal_2, real along_
 }
 
 /* The cell behind the edge of an axis, and that behind the opposite one; `shifted`: the row of the cell is shifted. */
-INLINED place_t cell_ahead(place_t at, int axis, int shifted)
+INLINED index_t cell_ahead(index_t at, int axis, int shifted)
 {
     return axis == 0 ? at + 1 : EDGES == 6 ? at + PITCH + (axis == 1 ? shifted : shifted - 1) : at + PITCH;
 }
-INLINED place_t cell_behind(place_t at, int axis, int shifted)
+INLINED index_t cell_behind(index_t at, int axis, int shifted)
 {
     return axis == 0 ? at - 1 : EDGES == 6 ? at - PITCH + (axis == 1 ? shifted - 1 : shifted) : at - PITCH;
 }
@@ -143,9 +143,9 @@ INLINED real limited_slope(real a, real b, real steepness)
 }
 
 /* (6) along an axis; zero beside closed edges and dry cells. */
-INLINED void limited_slopes(STATE_PARAMETERS, place_t at, int axis, int shifted, cell_slopes *s)
+INLINED void limited_slopes(STATE_PARAMETERS, index_t at, int axis, int shifted, cell_slopes *s)
 {
-    const place_t from = cell_behind(at, axis, shifted), to = cell_ahead(at, axis, shifted);
+    const index_t from = cell_behind(at, axis, shifted), to = cell_ahead(at, axis, shifted);
     const int both = CLOSED << axis | CLOSED << (axis + AXES);
     const real h0 = depth[from], h1 = depth[at], h2 = depth[to];
     const real l0 = h0 + bed[from], l1 = h1 + bed[at], l2 = h2 + bed[to];
@@ -163,7 +163,7 @@ INLINED void limited_slopes(STATE_PARAMETERS, place_t at, int axis, int shifted,
 
 /* A cell at its edge `ahead` along an axis, or at the opposite one. At second order the bed there is level less depth,
  * and all values are those half a time step later. */
-INLINED void reconstruct(FIELD_PARAMETERS, place_t at, int axis, int shifted, int ahead, edge_side *s)
+INLINED void reconstruct(FIELD_PARAMETERS, index_t at, int axis, int shifted, int ahead, edge_side *s)
 {
     if (ORDER == 2) {
         const real h = half_depth[at], to_edge = ahead ? TO_EDGE : -TO_EDGE;
@@ -186,7 +186,7 @@ INLINED void reconstruct(FIELD_PARAMETERS, place_t at, int axis, int shifted, in
 }
 
 /* Flux through the open edge of an axis between two cells, but for finish_edge(). `shifted`: of the west one's row. */
-INLINED void edge_flux(FIELD_PARAMETERS, place_t west, place_t east, int axis, int shifted, flux *f)
+INLINED void edge_flux(FIELD_PARAMETERS, index_t west, index_t east, int axis, int shifted, flux *f)
 {
     edge_side l, r;
     reconstruct(FIELDS, west, axis, shifted, 1, &l);
@@ -218,7 +218,7 @@ INLINED void finish_edge(int code, int axis, int open, flux *f)
 #define HAS_ENDS(code) (((code) & (CLOSED * ((1 << AXES) - 1) | (JAGGED ? 7 << LONGER : 0))) != 0)
 
 /* The flux through an edge that may be closed. */
-INLINED void any_edge_flux(FIELD_PARAMETERS, place_t west, place_t east, int axis, int shifted, int open, flux *f)
+INLINED void any_edge_flux(FIELD_PARAMETERS, index_t west, index_t east, int axis, int shifted, int open, flux *f)
 {
     edge_flux(FIELDS, west, east, axis, shifted, f);
     finish_edge(cell[west], axis, open, f);
@@ -262,7 +262,7 @@ INLINED void manning_friction(real deep, int wet, real dt, real gn2, real *u, re
 
 #define LAND_OF(at) (LAND_VALUES + (LAND ? LAND_VALUE * land[at] : 0))
 
-INLINED void read_surface(SURFACE_PARAMETERS, place_t at, real dt, surface *s)
+INLINED void read_surface(SURFACE_PARAMETERS, index_t at, real dt, surface *s)
 {
     s->rained = RAIN ? dt * values[RAIN_RATE] * rain_share[at] : 0;
     s->gn2 = LAND ? values[LAND_OF(at)] : GN2;
@@ -356,7 +356,7 @@ static inline real open_side_flux(global const real *values, int code, real h, r
 }
 
 /* Flux through both edges of an axis. */
-INLINED void axis_flux(FIELD_PARAMETERS, place_t at, int code, int axis, int shifted, flux *own, edge_sums *back)
+INLINED void axis_flux(FIELD_PARAMETERS, index_t at, int code, int axis, int shifted, flux *own, edge_sums *back)
 {
     flux f;
     any_edge_flux(FIELDS, at, cell_ahead(at, axis, shifted), axis, shifted, !(code & CLOSED << axis), own);
@@ -368,7 +368,7 @@ INLINED void axis_flux(FIELD_PARAMETERS, place_t at, int code, int axis, int shi
 }
 
 /* A cell after the step, all its edges computed here. `open_sides`: with those. */
-INLINED void advance_cell(ALL_PARAMETERS, place_t at, int code, int shifted, real dt, int open_sides, cell_state *next)
+INLINED void advance_cell(ALL_PARAMETERS, index_t at, int code, int shifted, real dt, int open_sides, cell_state *next)
 {
     const real h = depth[at], u = velocity[at], v = velocity[at + PLANE];
     flux own[3];
@@ -403,7 +403,7 @@ INLINED real wave_speed(real h, real u, real v)
 
 /* Keeps the largest depth and hazard of the state before the step, and when water came: once the largest depth was
  * more than WET, it has come. A cell may be recorded twice in a step. */
-INLINED void record_cell(place_t at, real begin, real h, real u, real v, global real *arrival, global real *deepest,
+INLINED void record_cell(index_t at, real begin, real h, real u, real v, global real *arrival, global real *deepest,
                          global real *hazard)
 {
     const real most = deepest[at], worst = hazard[at];
@@ -414,7 +414,7 @@ INLINED void record_cell(place_t at, real begin, real h, real u, real v, global 
 }
 
 /* Stores a cell after the step; returns its wave speed, of special cells 0: they are not complete yet. */
-INLINED real store_cell(NEXT_PARAMETERS, place_t at, int code, const cell_state *next)
+INLINED real store_cell(NEXT_PARAMETERS, index_t at, int code, const cell_state *next)
 {
     next_depth[at] = next->h;
     next_velocity[at] = next->u;
@@ -517,7 +517,7 @@ static inline real culvert_gain(global const real *values, global real *clock, i
 /* Completes a special cell that was stored without open sides, links and items; returns its wave speed. outflow: a sum
  * and what rounding of it left over (Kahan 1965). */
 static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global real *outflow, global real *clock,
-                                       int slot, place_t at, int shifted, real dt)
+                                       int slot, index_t at, int shifted, real dt)
 {
     const int code = cell[at], item = ITEM_OF(code), link_down = (uint)code / DOWN & 3;
     cell_state next = { next_depth[at], next_velocity[at], next_velocity[at + PLANE], 0, 0, 0, 0 };
@@ -534,7 +534,7 @@ static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global r
     for (int part = 0; part < (LINKS ? 3 : 1); part++) {
         const int down = part == 1, kind = (int)((uint)code / (down ? DOWN : UP) & 3);
         if (part == 0 ? (code & OUTER * ((1 << EDGES) - 1)) != 0 : (kind > 0) & (kind != CULVERT)) {
-            const place_t other = part == 0 ? at : down ? at - SLICE : at + SLICE;
+            const index_t other = part == 0 ? at : down ? at - SLICE : at + SLICE;
             cell_state there;
             advance_cell(ALL, other, cell[other], shifted, dt, 1, &there);
             if (part == 0) {

@@ -57,7 +57,7 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
     CLEAR_LANES(speeds);
     CLEAR_LANES(special);
     FOR_CELLS(1, i, j, lane) {
-        const place_t at = AT3(i, j, block_k());
+        const index_t at = AT3(i, j, block_k());
         speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
         special[lane] = cell[at] & SPECIAL ? 1 : special[lane];
         if (CULVERTS && ((uint)cell[at] / DOWN & 3) == CULVERT)
@@ -88,7 +88,7 @@ typedef struct axis_terms {
     real fill, spread, normal, along;
 } axis_terms;
 
-INLINED void predict_axis(STATE_PARAMETERS, place_t at, int axis, int shifted, axis_terms *t)
+INLINED void predict_axis(STATE_PARAMETERS, index_t at, int axis, int shifted, axis_terms *t)
 {
     cell_slopes s;
     real n, unused;
@@ -101,7 +101,7 @@ INLINED void predict_axis(STATE_PARAMETERS, place_t at, int axis, int shifted, a
 }
 
 /* A cell half a time step later, from the slopes within it alone, in terms of depth and velocity. */
-INLINED void predict_cell(STATE_PARAMETERS, global const real *values, global const int *land, place_t at, int shifted,
+INLINED void predict_cell(STATE_PARAMETERS, global const real *values, global const int *land, index_t at, int shifted,
                           real dt, global real *half_depth, global real *half_velocity)
 {
     const real h = depth[at], scale = TO_EDGE * dt * EDGE_PER_AREA;
@@ -134,7 +134,7 @@ kernel void flood_predict(global const real *restrict depth, global const real *
     const int k = block_k(), first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
     const int rows = active && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
     for (int row = 0; row < rows; row++) {
-        const place_t at = AT3(first, top + row, k);
+        const index_t at = AT3(first, top + row, k);
         BY_PARITY(row, EACH_LANE(lane, width,
                                  predict_cell(STATE, values, land, at + lane, shifted, dt, half_depth, half_velocity)))
     }
@@ -181,11 +181,11 @@ INLINED void store_above(local real *shared, lane_t lane, int shifted, const flu
 }
 
 /* The edges that a cell of the block owns. */
-INLINED void own_edges(FIELD_PARAMETERS, local real *shared, lane_t lane, place_t at, int shifted)
+INLINED void own_edges(FIELD_PARAMETERS, local real *shared, lane_t lane, index_t at, int shifted)
 {
     const int code = cell[at];
-    const place_t east = cell_ahead(at, 0, shifted), up = cell_ahead(at, 1, shifted);
-    const place_t back = EDGES == 6 ? cell_ahead(at, 2, shifted) : up;
+    const index_t east = cell_ahead(at, 0, shifted), up = cell_ahead(at, 1, shifted);
+    const index_t back = EDGES == 6 ? cell_ahead(at, 2, shifted) : up;
     flux e = { 0, 0, 0, 0, 0 }, first = { 0, 0, 0, 0, 0 }, second = { 0, 0, 0, 0, 0 };
     edge_sums s, below, stay, move;
     load_edge(shared, STAY(0) + lane, &stay);
@@ -223,7 +223,7 @@ INLINED void own_edges(FIELD_PARAMETERS, local real *shared, lane_t lane, place_
 }
 
 /* The upper edges of the row below the block; whether they are open is known to the cells above. */
-INLINED void edges_below(FIELD_PARAMETERS, local real *shared, lane_t lane, place_t at, place_t up)
+INLINED void edges_below(FIELD_PARAMETERS, local real *shared, lane_t lane, index_t at, index_t up)
 {
     flux first, second = { 0, 0, 0, 0, 0 };
     any_edge_flux(FIELDS, at, cell_ahead(at, 1, 1), 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)),
@@ -244,7 +244,7 @@ INLINED void rim_edge(FIELD_PARAMETERS, local real *shared, local real *rim, int
     const int axis = from_below ? 1 + (row & 1) : 0, lane = axis == 2 ? width : -1, to = axis == 2 ? width - 1 : 0;
     const int i = block_first(), j = block_top() + row;
     flux f = { 0, 0, 0, 0, 0 };
-    const place_t at = AT3(i + lane, j - from_below, k);
+    const index_t at = AT3(i + lane, j - from_below, k);
     if (row < rows)
         any_edge_flux(FIELDS, at, cell_ahead(at, axis, shifted), axis, shifted,
                       !(cell[AT3(i + to, j, k)] & CLOSED << (axis + AXES)), &f);
@@ -307,11 +307,11 @@ INLINED void sum_edges(local const real *shared, lane_t lane, lane_t edge, edge_
 
 /* The lanes from the first to behind the last one of a block that has water which moves, in its rows or in those beside
  * them, and one more at both ends: in all others nothing changes. */
-static inline void find_wet_lanes(global const real *depth, place_t at, int width, int rows, lane_t *from, lane_t *to)
+static inline void find_wet_lanes(global const real *depth, index_t at, int width, int rows, lane_t *from, lane_t *to)
 {
     int first = width, last = -2;
     for (int row = -1; row <= rows; row++) { /* from both ends: where all is wet they are found at once */
-        global const real *here = depth + at + (place_t)row * PITCH;
+        global const real *here = depth + at + (index_t)row * PITCH;
         for (int lane = -1; lane < first; lane++)
             first = here[lane] <= DRY ? first : lane;
         for (int lane = width; lane > last; lane--)
@@ -325,7 +325,7 @@ static inline void find_wet_lanes(global const real *depth, place_t at, int widt
  * (see FINISH_LANE), `keep` one beyond the wet lanes. */
 #define SWEEP_ROWS(record, finish, keep)                                                                               \
     for (int row = -1; row <= rows; row++) {                                                                           \
-        const place_t at = AT3(first, top + row, k);                                                                   \
+        const index_t at = AT3(first, top + row, k);                                                                   \
         const lane_t edge = EAST(1 - (row & 1), 0);                                                                    \
         if (row > 0) {                                                                                                 \
             EACH_LANE_OF_ROW(lane, from, to, finish(lane, at - PITCH + lane, edge + lane))                             \
@@ -424,20 +424,20 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         SWEEP_ROWS(RECORD_LANE, FINISH_LANE, KEEP_LANE)
     } else {
         for (int row = 0; row < computed; row++) {
-            const place_t at = AT3(first, top + row, k);
+            const index_t at = AT3(first, top + row, k);
             BY_PARITY(row, EACH_LANE(lane, width, ADVANCE_LANE(lane, at + lane, shifted)))
         }
     }
 #if AHEAD
     FOR_CELLS(computed > 0 && IS_AHEAD(inner_rows), i, j, lane) {
-        const place_t at = AT3(i, j, k);
+        const index_t at = AT3(i, j, k);
         const edge_sums sums = { rates[at], rates[at + PLANE], rates[at + 2 * PLANE] };
         RECORD_LANE(at)
         UPDATE_LANE(lane, at, &sums);
     }
 #endif
     FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
-        const place_t at = AT3(i, j, k);
+        const index_t at = AT3(i, j, k);
         const cell_state same = { depth[at],           velocity[at],          velocity[at + PLANE],       0,
                                   REST ? rest[at] : 0, SOIL ? soaked[at] : 0, SOIL ? rest[at + PLANE] : 0 };
         ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, 0, &same), QUICK)
@@ -453,7 +453,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         const int count = special ? listed : 0;
         FOR_ENTRIES(n, count, lane) {
             const int row = list[n] / BLOCK_NX;
-            const place_t at = AT3(first + list[n] % BLOCK_NX, top + row, k);
+            const index_t at = AT3(first + list[n] % BLOCK_NX, top + row, k);
             ADD_TO_MAXIMUM(speeds, lane, finish_special_cell(ALL, NEXT, outflow, clock, slot, at, row & 1, dt), QUICK)
         }
     }

@@ -19,6 +19,7 @@
  *                                              o c c c c o          c cells, x fastest
  *                                              o c c c c o   rows are PITCH apart
  *                                              o o o o o o */
+/* On CPUs as wide as pointers: narrower ones may overflow, and compilers make no vectors, or gather their elements. */
 #if INDEX_BITS == 64 || IS_CPU
 typedef long index_t;
 #else

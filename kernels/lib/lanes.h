@@ -93,8 +93,7 @@ INLINED void take_whole_vector(reals unused) { (void)unused; }
  * the lists after it begin with one. */
 #define LANE_MARGIN 16
 
-/* Places of cells and lanes, as wide as pointers: narrower ones may overflow, and the compiler makes no vectors. */
-typedef long place_t, lane_t;
+typedef long lane_t; /* as wide as index_t */
 
 /* Runs `body` for the lanes below `count`. */
 #define EACH_LANE(lane, count, body)                                                                                   \
@@ -178,7 +177,6 @@ INLINED int end_of_stretch(global const int *codes, int from, int end, int usual
 
 #else
 
-typedef index_t place_t;
 typedef int lane_t;
 #define LANE_MARGIN 1
 #define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }

@@ -16,7 +16,7 @@ typedef struct sums {
     real mass, x, y;
 } sums;
 
-INLINED void load_cell(global const real *state, place_t at, cell *c)
+INLINED void load_cell(global const real *state, index_t at, cell *c)
 {
     c->h = state[ELEMENT(at, 0)];
     c->u = state[ELEMENT(at, 1)];
@@ -25,14 +25,14 @@ INLINED void load_cell(global const real *state, place_t at, cell *c)
 }
 
 /* The cell behind edge e, counted counter-clockwise from the east; odd rows are shifted by half a cell to the east. */
-INLINED place_t neighbour(place_t at, int e, int shifted)
+INLINED index_t neighbour(index_t at, int e, int shifted)
 {
     return e == 0 ? at + 1 : e == 3 ? at - 1
          : (e < 3 ? at + PITCH : at - PITCH) + shifted - (e == 2 || e == 4 ? 1 : 0);
 }
 
 /* Adds what leaves cell l through an open edge towards the cell at `to_r`, of the normal (nx, ny). */
-INLINED void add_hllc_flux(global const real *state, const cell *l, place_t to_r, real nx, real ny, int open, sums *s)
+INLINED void add_hllc_flux(global const real *state, const cell *l, index_t to_r, real nx, real ny, int open, sums *s)
 {
     cell r;
     load_cell(state, to_r, &r);
@@ -61,7 +61,7 @@ kernel void flood_layouts_list(global int *restrict neighbours)
 }
 
 /* Cell (i, j) of the whole grid. */
-INLINED void advance_cell(global const real *state, global const int *neighbours, global real *next, place_t at,
+INLINED void advance_cell(global const real *state, global const int *neighbours, global real *next, index_t at,
                           lane_t i, int j)
 {
 #define LISTED_PLACE(e) neighbours[at + (e)*PLANE]
@@ -91,7 +91,7 @@ kernel void flood_layouts_advance(global const real *restrict state, global cons
 {
     const int first = block_first(), width = min(BLOCK_NX, NX - first), end = min(block_top() + BLOCK_NY, NY);
     for (int j = block_top(); j < end; j++) {
-        const place_t at = AT(first, j);
+        const index_t at = AT(first, j);
         EACH_LANE(lane, width, advance_cell(state, neighbours, next, at + lane, X0 + first + lane, Y0 + j))
     }
 }
