@@ -147,10 +147,15 @@ expect 4 'choice 1 of .* is ignored: its value' 'an empty choice' "$b" run "$lig
 
 # --- planted kernels. Groups of 8 are wrong, those of 16 end the process.
 mkdir "$work/kernels" && cp -R "$root/kernels/." "$work/kernels"
-sed '/^kernel void bpm_crank_nicolson/,/^}/ s/^    TAKE_STEPS(.*/&\
+plant() # plant FILE LINE: behind a line that begins so
+{
+    sed '/^kernel void bpm_crank_nicolson/,/^}/ s/^    '"$2"'.*/&\
     if (get_local_size(0) == 8 \&\& get_local_id(0) == 0) psi[AT(0, (int)get_global_id(1) - Y0)].x += REAL(0.01);\
-    if (get_local_size(0) == 16) *(volatile global int *)8 = 1;/' "$root/kernels/bpm.cl" >"$work/kernels/bpm.cl"
-ok 'the planted kernel differs' sh -c '! cmp -s kernels/bpm.cl "$0/kernels/bpm.cl"' "$work"
+    if (get_local_size(0) == 16) *(volatile global int *)8 = 1;/' "$root/kernels/$1" >"$work/kernels/$1"
+    ! cmp -s "$root/kernels/$1" "$work/kernels/$1"
+}
+ok 'the planted kernel differs' plant bpm.cl TAKE_STEPS
+ok 'that of CPUs, too' plant bpm_lanes.cl '(void)work;'
 expect 0 '8x1x1 wrong: ' 'a sweep over planted kernels' \
     env BINNACLE_KERNEL_PATH="$work/kernels" "$b" tune bpm --shapes-only --out "$work/planted"
 ok 'a crash is reported' grep -Eq '16x1x1 (crashed|failed): ' "$work/out"
