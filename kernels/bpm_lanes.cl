@@ -22,6 +22,18 @@ enum { CARRIED, ENTERING, FORWARD_FACTOR, BACKWARD_FACTOR, WHAT_LANES_HAVE };
 #define EACH_CHUNK(c, count) IN_WHOLE_VECTORS for (lane_t c = 0; c < (count); c++)
 #define EACH_LANE_IN_VECTORS(c) EACH_CHUNK(c, LANES_LOOPED)
 
+/* cmul and cfma of lib/pair.h, part by part: of pairs compilers make no vectors. */
+INLINED void multiply(real ax, real ay, real bx, real by, real *x, real *y)
+{
+    *x = fma(ax, bx, -(ay * by));
+    *y = fma(ax, by, ay * bx);
+}
+INLINED void multiply_add(real ax, real ay, real bx, real by, real cx, real cy, real *x, real *y)
+{
+    *x = fma(-ay, by, fma(ax, bx, cx));
+    *y = fma(ay, bx, fma(ax, by, cy));
+}
+
 /* The nodes of a line from memory, and the shares of what enters a chunk that leave it. */
 INLINED void load_lanes(local real *m, global const real2 *psi, global const real2 *r, global const change_t *change)
 {
@@ -50,34 +62,37 @@ INLINED void load_lanes(local real *m, global const real2 *psi, global const rea
     for (int j = 0; j < CHUNK; j++) {
         local real *row = m + j * LANES_WIDE;
         EACH_LANE_IN_VECTORS(c) { /* the last chunk hands nothing on, so that its nodes do not matter */
-            local real *fx = m + OF_LANES(FORWARD_FACTOR, 0) + c, *fy = m + OF_LANES(FORWARD_FACTOR, 1) + c;
-            local real *bx = m + OF_LANES(BACKWARD_FACTOR, 0) + c, *by = m + OF_LANES(BACKWARD_FACTOR, 1) + c;
-            const real px = -row[R_ROW(0, -1) + c], py = -row[R_ROW(1, -1) + c];
-            const real rx = -row[R_ROW(0, 0) + c], ry = -row[R_ROW(1, 0) + c];
-            const real f = *fx, g = *fy, b = *bx, h = *by;
-            *fx = fma(f, px, -(g * py));
-            *fy = fma(f, py, g * px);
-            *bx = fma(b, rx, -(h * ry));
-            *by = fma(b, ry, h * rx);
+            real fx, fy, bx, by;
+            multiply(m[OF_LANES(FORWARD_FACTOR, 0) + c], m[OF_LANES(FORWARD_FACTOR, 1) + c], -row[R_ROW(0, -1) + c],
+                     -row[R_ROW(1, -1) + c], &fx, &fy);
+            multiply(m[OF_LANES(BACKWARD_FACTOR, 0) + c], m[OF_LANES(BACKWARD_FACTOR, 1) + c], -row[R_ROW(0, 0) + c],
+                     -row[R_ROW(1, 0) + c], &bx, &by);
+            m[OF_LANES(FORWARD_FACTOR, 0) + c] = fx;
+            m[OF_LANES(FORWARD_FACTOR, 1) + c] = fy;
+            m[OF_LANES(BACKWARD_FACTOR, 0) + c] = bx;
+            m[OF_LANES(BACKWARD_FACTOR, 1) + c] = by;
         }
         if (j == 0) /* nothing enters the first chunk */
             m[OF_LANES(FORWARD_FACTOR, 0)] = m[OF_LANES(FORWARD_FACTOR, 1)] = 0;
     }
 }
 
-/* (5) for all chunks, from those that lie before them (`towards` -1) or behind. */
-INLINED void enter_lanes(local real *m, int factor, int reach, int towards)
+/* (5) for all chunks, from those before them (FORWARD_FACTOR) or behind (BACKWARD_FACTOR). */
+INLINED void enter_lanes(local real *m, int factor, int reach)
 {
+    const int forward = factor == FORWARD_FACTOR;
     EACH_CHUNK(c, CHUNKS)
         m[OF_LANES(ENTERING, 0) + c] = m[OF_LANES(ENTERING, 1) + c] = 0;
     for (int k = min(reach, CHUNKS - 1); k > 0; k--) {
-        local const real *from = m + (towards < 0 ? 0 : k);
-        local real *to = m + (towards < 0 ? k : 0);
+        local const real *from = m + (forward ? 0 : k);
+        local real *to = m + (forward ? k : 0);
         EACH_CHUNK(c, CHUNKS - k) {
-            const real ax = from[OF_LANES(factor, 0) + c], ay = from[OF_LANES(factor, 1) + c];
-            const real x = to[OF_LANES(ENTERING, 0) + c], y = to[OF_LANES(ENTERING, 1) + c];
-            to[OF_LANES(ENTERING, 0) + c] = fma(-ay, y, fma(ax, x, from[OF_LANES(CARRIED, 0) + c]));
-            to[OF_LANES(ENTERING, 1) + c] = fma(ay, x, fma(ax, y, from[OF_LANES(CARRIED, 1) + c]));
+            real x, y;
+            multiply_add(from[OF_LANES(factor, 0) + c], from[OF_LANES(factor, 1) + c], to[OF_LANES(ENTERING, 0) + c],
+                         to[OF_LANES(ENTERING, 1) + c], from[OF_LANES(CARRIED, 0) + c], from[OF_LANES(CARRIED, 1) + c],
+                         &x, &y);
+            to[OF_LANES(ENTERING, 0) + c] = x;
+            to[OF_LANES(ENTERING, 1) + c] = y;
         }
     }
 }
@@ -115,22 +130,22 @@ INLINED void steps_in_lanes(global real2 *psi, global const real2 *factors_r, gl
                 const real v = row[V_ROW(0, 0) + c], w = LOSSY ? row[V_ROW(LOSSY, 0) + c] : 0;
                 const real gx = LOSSY ? fma(-w, y, fma(v, x, second_x)) : fma(v, x, second_x);
                 const real gy = LOSSY ? fma(w, x, fma(v, y, second_y)) : fma(v, y, second_y);
-                const real rx = row[R_ROW(0, -1) + c], ry = row[R_ROW(1, -1) + c];
-                const real bx = m[OF_LANES(CARRIED, 0) + c], by = m[OF_LANES(CARRIED, 1) + c];
+                real carried_x, carried_y;
+                multiply_add(-row[R_ROW(0, -1) + c], -row[R_ROW(1, -1) + c], m[OF_LANES(CARRIED, 0) + c],
+                             m[OF_LANES(CARRIED, 1) + c], gx, gy, &carried_x, &carried_y);
                 row[Y_ROW(0, 0) + c] = gx;
                 row[Y_ROW(1, 0) + c] = gy;
-                m[OF_LANES(CARRIED, 0) + c] = fma(ry, by, fma(-rx, bx, gx));
-                m[OF_LANES(CARRIED, 1) + c] = fma(-ry, bx, fma(-rx, by, gy));
+                m[OF_LANES(CARRIED, 0) + c] = carried_x;
+                m[OF_LANES(CARRIED, 1) + c] = carried_y;
             }
         }
-        enter_lanes(m, FORWARD_FACTOR, reach, -1);
+        enter_lanes(m, FORWARD_FACTOR, reach);
         for (int j = 0; j < CHUNK; j++) { /* (3) */
             local real *row = m + j * LANES_WIDE;
             EACH_LANE_IN_VECTORS(c) {
-                const real rx = row[R_ROW(0, -1) + c], ry = row[R_ROW(1, -1) + c];
-                const real bx = m[OF_LANES(ENTERING, 0) + c], by = m[OF_LANES(ENTERING, 1) + c];
-                const real x = fma(ry, by, fma(-rx, bx, row[Y_ROW(0, 0) + c]));
-                const real y = fma(-ry, bx, fma(-rx, by, row[Y_ROW(1, 0) + c]));
+                real x, y;
+                multiply_add(-row[R_ROW(0, -1) + c], -row[R_ROW(1, -1) + c], m[OF_LANES(ENTERING, 0) + c],
+                             m[OF_LANES(ENTERING, 1) + c], row[Y_ROW(0, 0) + c], row[Y_ROW(1, 0) + c], &x, &y);
                 row[Y_ROW(0, 0) + c] = m[OF_LANES(ENTERING, 0) + c] = x;
                 row[Y_ROW(1, 0) + c] = m[OF_LANES(ENTERING, 1) + c] = y;
             }
@@ -140,27 +155,28 @@ INLINED void steps_in_lanes(global real2 *psi, global const real2 *factors_r, gl
         for (int j = CHUNK - 1; j >= 0; j--) { /* (4) as if nothing entered */
             local real *row = m + j * LANES_WIDE;
             EACH_LANE_IN_VECTORS(c) {
-                const real rx = row[R_ROW(0, 0) + c], ry = row[R_ROW(1, 0) + c];
-                const real x = row[Y_ROW(0, 0) + c] - m[OF_LANES(CARRIED, 0) + c];
-                const real y = row[Y_ROW(1, 0) + c] - m[OF_LANES(CARRIED, 1) + c];
-                m[OF_LANES(CARRIED, 0) + c] = fma(rx, x, -(ry * y));
-                m[OF_LANES(CARRIED, 1) + c] = fma(rx, y, ry * x);
+                real ux, uy;
+                multiply(row[R_ROW(0, 0) + c], row[R_ROW(1, 0) + c], row[Y_ROW(0, 0) + c] - m[OF_LANES(CARRIED, 0) + c],
+                         row[Y_ROW(1, 0) + c] - m[OF_LANES(CARRIED, 1) + c], &ux, &uy);
+                m[OF_LANES(CARRIED, 0) + c] = ux;
+                m[OF_LANES(CARRIED, 1) + c] = uy;
             }
             if (!LAST_HAS(j))
                 m[OF_LANES(CARRIED, 0) + CHUNKS - 1] = m[OF_LANES(CARRIED, 1) + CHUNKS - 1] = 0;
         }
-        enter_lanes(m, BACKWARD_FACTOR, reach, 1);
+        enter_lanes(m, BACKWARD_FACTOR, reach);
         for (int j = CHUNK - 1; j >= 0; j--) { /* (4), (1) */
             local real *row = m + j * LANES_WIDE;
             EACH_LANE_IN_VECTORS(c) {
-                const real rx = row[R_ROW(0, 0) + c], ry = row[R_ROW(1, 0) + c];
-                const real x = row[Y_ROW(0, 0) + c] - m[OF_LANES(ENTERING, 0) + c];
-                const real y = row[Y_ROW(1, 0) + c] - m[OF_LANES(ENTERING, 1) + c];
-                const real ux = fma(rx, x, -(ry * y)), uy = fma(rx, y, ry * x);
+                real ux, uy, x, y;
+                multiply(row[R_ROW(0, 0) + c], row[R_ROW(1, 0) + c],
+                         row[Y_ROW(0, 0) + c] - m[OF_LANES(ENTERING, 0) + c],
+                         row[Y_ROW(1, 0) + c] - m[OF_LANES(ENTERING, 1) + c], &ux, &uy);
+                multiply_add(-factor.x, -factor.y, ux, uy, row[PSI_ROW(0, 0) + c], row[PSI_ROW(1, 0) + c], &x, &y);
                 m[OF_LANES(ENTERING, 0) + c] = ux;
                 m[OF_LANES(ENTERING, 1) + c] = uy;
-                row[PSI_ROW(0, 0) + c] = fma(factor.y, uy, fma(-factor.x, ux, row[PSI_ROW(0, 0) + c]));
-                row[PSI_ROW(1, 0) + c] = fma(-factor.y, ux, fma(-factor.x, uy, row[PSI_ROW(1, 0) + c]));
+                row[PSI_ROW(0, 0) + c] = x;
+                row[PSI_ROW(1, 0) + c] = y;
             }
             if (!LAST_HAS(j)) {
                 m[OF_LANES(ENTERING, 0) + CHUNKS - 1] = m[OF_LANES(ENTERING, 1) + CHUNKS - 1] = 0;

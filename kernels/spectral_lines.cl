@@ -275,21 +275,27 @@ ALWAYS_INLINED reals result(local const reals *z, int q, tables t)
 /* COUNT_X values of the first of LINES lines that lie `apart`; zeros for the others. */
 ALWAYS_INLINED void gather(global const real *from, index_t apart, int lines, local reals *y)
 {
-    for (int q = 0; q < (lines == LINES ? COUNT_X : 0); q++)
-        EACH_LINE(line) REAL_AT(y, q, line) = from[line * apart + q];
-    for (int q = 0; q < (lines == LINES ? 0 : COUNT_X); q++)
-        for (int line = 0; line < LINES; line++)
-            REAL_AT(y, q, line) = line < lines ? from[line * apart + q] : 0;
+    if (lines == LINES)
+        for (int q = 0; q < COUNT_X; q++) {
+            EACH_LINE(line) REAL_AT(y, q, line) = from[line * apart + q];
+        }
+    else
+        for (int q = 0; q < COUNT_X; q++)
+            for (int line = 0; line < LINES; line++)
+                REAL_AT(y, q, line) = line < lines ? from[line * apart + q] : 0;
 }
 
 /* To the lines that are there. */
 ALWAYS_INLINED void scatter(local const reals *y, index_t apart, int lines, global real *to)
 {
-    for (int q = 0; q < (lines == LINES ? COUNT_X : 0); q++)
-        EACH_LINE(line) to[line * apart + q] = REAL_AT(y, q, line);
-    for (int q = 0; q < (lines == LINES ? 0 : COUNT_X); q++)
-        for (int line = 0; line < lines; line++)
-            to[line * apart + q] = REAL_AT(y, q, line);
+    if (lines == LINES)
+        for (int q = 0; q < COUNT_X; q++) {
+            EACH_LINE(line) to[line * apart + q] = REAL_AT(y, q, line);
+        }
+    else
+        for (int q = 0; q < COUNT_X; q++)
+            for (int line = 0; line < lines; line++)
+                to[line * apart + q] = REAL_AT(y, q, line);
 }
 
 #define TABLES(back)                                                                                       \

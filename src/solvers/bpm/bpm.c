@@ -347,7 +347,7 @@ static group_lines choose_lines(const bpm *s, const bpm_axis *a, const bn_device
     return (group_lines){ 1, 0 };
 }
 
-/* Whether a CPU has room for a line whose chunks are lanes: psi, r, v, y and what lanes have (kernels/bpm_lanes.cl). */
+/* Whether a CPU has room for a line whose chunks are lanes: for no less than kernels/bpm_lanes.cl takes. */
 static bool lanes_fit(const bpm *s, const bpm_axis *a, const bn_device_info *device)
 {
     const double chunks = (a->piece + a->chunk - 1) / a->chunk, wide = chunks + 48;
