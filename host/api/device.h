@@ -28,6 +28,18 @@ double bn_seconds_now(void); /* of the monotonic clock */
  * prepare for a single queue then, unless the user's environment says otherwise. */
 void bn_devices_one_queue(void);
 
+/* Whether kernels that a process of this program has compiled need not be compiled by this one: they are in a cache
+ * that all share, or had by bn_device_fetch_kernels. Not of drivers with a cache of their own, about which nothing is
+ * known.
+ */
+bool bn_device_shares_kernels(const bn_device *);
+/* Takes over the kernels that processes which this one has started, and which have ended, have compiled. What can't be
+ * had is compiled again. */
+void bn_device_fetch_kernels(const bn_device *);
+
+/* Compiles what bn_device_bandwidth launches, unless the bandwidth is known. */
+BN_CHECKED bn_status bn_device_compile_copy(bn_device *);
+
 /* What a device was asked for so far: kernels, calls that returned only when it had done all before them, and rounds of
  * messages between devices, each for the halos that one launch needed. And the most kernels that ever stood in its
  * queue without the host having seen them done. */

@@ -67,19 +67,73 @@ double bn_bandwidth_known(bn_context *ctx, const bn_device_info *info)
     return value;
 }
 
-/* Best of several batches by the host's clock; the first batch warms up. Stops after about 0.2 s. */
-static bn_status measure(bn_device *d, cl_kernel kernel, size_t bytes, double *value)
+/* The copy of a part of memory to another one, as large as its measurement asks for. */
+typedef struct copy {
+    cl_program program;
+    cl_kernel kernel;
+    cl_mem from, to;
+    size_t bytes;
+} copy;
+
+static void release(copy *c)
 {
-    const size_t items = bytes / 16;
+    if (c->from)
+        clReleaseMemObject(c->from);
+    if (c->to)
+        clReleaseMemObject(c->to);
+    if (c->kernel)
+        clReleaseKernel(c->kernel);
+    if (c->program)
+        clReleaseProgram(c->program);
+}
+
+/* Release it also after a failure. */
+static bn_status prepare(bn_device *d, copy *c)
+{
+    cl_int status;
+    cl_ulong cache = 0;
+    *c = (copy){ .bytes = BN_COPY_BYTES * (d->info.cpu ? 1u : 4u) }; /* several times a GPU's last cache */
+    BN_CL(d, "measuring bandwidth", clGetDeviceInfo, d->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache,
+          NULL);
+    while (2 * c->bytes < cache)
+        c->bytes *= 2;
+    while (c->bytes > d->info.largest_buffer / 4 && c->bytes > 4096)
+        c->bytes /= 2;
+    BN_TRY(bn_cl_build(d, "copy (built in)", copy_text, "-cl-std=CL1.2", &c->program, NULL));
+    c->kernel = clCreateKernel(c->program, "copy", &status);
+    if (status == CL_SUCCESS)
+        c->from = clCreateBuffer(d->cl, CL_MEM_READ_WRITE, c->bytes, NULL, &status);
+    if (status == CL_SUCCESS)
+        c->to = clCreateBuffer(d->cl, CL_MEM_READ_WRITE, c->bytes, NULL, &status);
+    const cl_uint zero = 0;
+    if (status == CL_SUCCESS)
+        status = clEnqueueFillBuffer(bn_queue(d), c->from, &zero, sizeof zero, 0, c->bytes, 0, NULL, NULL);
+    if (status == CL_SUCCESS)
+        status = clSetKernelArg(c->kernel, 0, sizeof c->from, &c->from);
+    if (status == CL_SUCCESS)
+        status = clSetKernelArg(c->kernel, 1, sizeof c->to, &c->to);
+    return status == CL_SUCCESS ? BN_OK : bn_cl_fail(d, status, "preparing the copy", "measuring bandwidth");
+}
+
+static bn_status launch(bn_device *d, const copy *c, int rounds)
+{
+    const size_t items = c->bytes / 16;
+    for (int i = 0; i < rounds; i++)
+        BN_CL(d, "measuring bandwidth", clEnqueueNDRangeKernel, bn_queue(d), c->kernel, 1, NULL, &items, NULL, 0, NULL,
+              NULL);
+    BN_CL(d, "measuring bandwidth", clFinish, bn_queue(d));
+    return BN_OK;
+}
+
+/* Best of several batches by the host's clock; the first batch warms up. Stops after about 0.2 s. */
+static bn_status measure(bn_device *d, const copy *c, double *value)
+{
     const double begin = bn_seconds_now();
     *value = 0;
     for (int batch = 0; batch < 16 && (batch < 3 || bn_seconds_now() - begin < 0.2); batch++) {
         const double start = bn_seconds_now();
-        for (int i = 0; i < BN_COPY_ROUNDS; i++)
-            BN_CL(d, "measuring bandwidth", clEnqueueNDRangeKernel, bn_queue(d), kernel, 1, NULL, &items, NULL, 0, NULL,
-                  NULL);
-        BN_CL(d, "measuring bandwidth", clFinish, bn_queue(d));
-        const double rate = 2.0 * (double)bytes * BN_COPY_ROUNDS / (bn_seconds_now() - start);
+        BN_TRY(launch(d, c, BN_COPY_ROUNDS));
+        const double rate = 2.0 * (double)c->bytes * BN_COPY_ROUNDS / (bn_seconds_now() - start);
         if (batch > 0 && rate > *value)
             *value = rate;
     }
@@ -88,53 +142,32 @@ static bn_status measure(bn_device *d, cl_kernel kernel, size_t bytes, double *v
 
 bn_status bn_device_bandwidth(bn_device *d, double *bytes_per_second)
 {
+    copy c;
+    char text[64];
     *bytes_per_second = d->info.bandwidth;
     if (d->info.bandwidth > 0)
         return BN_OK;
-    bn_status st = BN_OK;
-    char text[64];
-    cl_int status;
-    cl_program program = NULL;
-    cl_kernel kernel = NULL;
-    cl_mem from = NULL, to = NULL;
-    size_t bytes = BN_COPY_BYTES * (d->info.cpu ? 1u : 4u); /* several times a GPU's last cache */
-    cl_ulong cache = 0;
-    BN_CL(d, "measuring bandwidth", clGetDeviceInfo, d->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache,
-          NULL);
-    while (2 * bytes < cache)
-        bytes *= 2;
-    while (bytes > d->info.largest_buffer / 4 && bytes > 4096)
-        bytes /= 2;
-    BN_GO(bn_cl_build(d, "copy (built in)", copy_text, "-cl-std=CL1.2", &program, NULL));
-    kernel = clCreateKernel(program, "copy", &status);
-    if (status == CL_SUCCESS)
-        from = clCreateBuffer(d->cl, CL_MEM_READ_WRITE, bytes, NULL, &status);
-    if (status == CL_SUCCESS)
-        to = clCreateBuffer(d->cl, CL_MEM_READ_WRITE, bytes, NULL, &status);
-    const cl_uint zero = 0;
-    if (status == CL_SUCCESS)
-        status = clEnqueueFillBuffer(bn_queue(d), from, &zero, sizeof zero, 0, bytes, 0, NULL, NULL);
-    if (status == CL_SUCCESS)
-        status = clSetKernelArg(kernel, 0, sizeof from, &from);
-    if (status == CL_SUCCESS)
-        status = clSetKernelArg(kernel, 1, sizeof to, &to);
-    if (status != CL_SUCCESS) {
-        st = bn_cl_fail(d, status, "preparing the copy", "measuring bandwidth");
-        goto out;
-    }
-    BN_GO(measure(d, kernel, bytes, bytes_per_second));
+    bn_status st = prepare(d, &c);
+    if (st == BN_OK)
+        st = measure(d, &c, bytes_per_second);
+    release(&c);
+    if (st != BN_OK)
+        return st;
     d->info.bandwidth = *bytes_per_second;
     d->listed->bandwidth = *bytes_per_second;
     snprintf(text, sizeof text, "copy_bytes_per_second %.6g\n", *bytes_per_second);
     bn_device_keep(d->ctx, &d->info, "", text);
-out:
-    if (from)
-        clReleaseMemObject(from);
-    if (to)
-        clReleaseMemObject(to);
-    if (kernel)
-        clReleaseKernel(kernel);
-    if (program)
-        clReleaseProgram(program);
+    return BN_OK;
+}
+
+bn_status bn_device_compile_copy(bn_device *d)
+{
+    copy c;
+    if (d->info.bandwidth > 0)
+        return BN_OK;
+    bn_status st = prepare(d, &c);
+    if (st == BN_OK)
+        st = launch(d, &c, 1);
+    release(&c);
     return st;
 }

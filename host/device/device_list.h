@@ -21,6 +21,8 @@ BN_CHECKED bn_status bn_device_list_get(bn_context *, const bn_device_list **len
 
 /* pocl_cache.c: gives PoCL a folder of this process's own, before PoCL is loaded. */
 BN_CHECKED bn_status bn_pocl_cache_choose(bn_context *);
+/* Links what is in the folders of processes that have ended, this one's children among them, into its own. */
+void bn_pocl_cache_fetch(void);
 
 /* Why there is none: the first call that failed. */
 typedef struct bn_no_device {

@@ -4,6 +4,7 @@
 #include "device/buffer.h"
 #include "device/device_list.h"
 #include "device/device_thread.h"
+#include "device/program_build.h"
 #include "device/queue_limit.h"
 
 #include <math.h>
@@ -250,6 +251,17 @@ const bn_device_info *bn_device_local(const bn_device *d, size_t i) { return &d-
 const bn_device_info *bn_device_describe(const bn_device *device) { return &device->info; }
 const bn_device_info *bn_device_least(const bn_device *device) { return &device->least; }
 bool bn_device_single_threaded(const bn_device *device) { return device->quirks.single_threaded; }
+bool bn_device_shares_kernels(const bn_device *device)
+{
+    return device->quirks.cache == BN_CACHE_FOLDER || bn_uses_own_cache(device);
+}
+
+void bn_device_fetch_kernels(const bn_device *device)
+{
+    if (device->quirks.cache == BN_CACHE_FOLDER)
+        bn_pocl_cache_fetch();
+}
+
 bn_queue_counts bn_device_counts(const bn_device *device)
 {
     bn_calls_settle(device);

@@ -39,16 +39,26 @@ static void remove_temporary(void)
         (void)nftw(here.temporary, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* False if another process has the folder. The lock ends with this process; where files can't be locked, none is. */
-static bool take(const char *folder)
+/* The locked file of a folder, which ends with this process; -1: another one has the folder, or, with *why, files can't
+ * be locked there. */
+static int lock_folder(const char *folder, int *why)
 {
     char name[PATH_MAX + 16];
     snprintf(name, sizeof name, "%s/binnacle.lock", folder);
-    int fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return true;
+    const int fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    *why = fd < 0 ? errno : 0;
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    *why = errno == EWOULDBLOCK ? 0 : errno;
     close(fd);
-    return false;
+    return -1;
+}
+
+/* False if another process has the folder; where files can't be locked, none is. */
+static bool take(const char *folder)
+{
+    int why;
+    return lock_folder(folder, &why) >= 0 || why != 0;
 }
 
 /* PoCL ends the process where it can't write a kernel, with a message that does not name the folder. */
@@ -60,20 +70,70 @@ static const char *no_room(const char *folder)
                : NULL;
 }
 
+/* The folder of a number. False: its path is too long. */
+static bool numbered(const char *dir, int number, char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, number > 0 ? "%s/process-%d" : "%s", dir, number) < PATH_MAX;
+}
+
 /* Takes `dir` or, where other processes have that, the first free process-N in it: the same again, hence with compiled
  * kernels, when one process follows another. Ranks begin with their number. NULL, or why there is none. */
 static const char *take_one(bn_context *ctx, const char *dir, char path[PATH_MAX])
 {
     const char *why = bn_private_folder(dir);
     for (int i = 0; !why && i < BN_POCL_FOLDERS; i++) {
-        const int number = ctx->comm.local_rank + i;
-        if (snprintf(path, PATH_MAX, number > 0 ? "%s/process-%d" : "%s", dir, number) >= PATH_MAX)
+        if (!numbered(dir, ctx->comm.local_rank + i, path))
             return "its path is too long";
         why = bn_private_folder(path);
         if (!why && take(path))
             return no_room(path);
     }
     return why ? why : "too many processes use it";
+}
+
+/* PROGRAM/KERNEL/WORK-GROUP/KERNEL.so and PROGRAM/program.bc, below two letters of the program; written under another
+ * name, and renamed when they are whole. */
+static bool is_compiled(const char *name)
+{
+    const size_t n = strlen(name);
+    return strcmp(name, "program.bc") == 0 || (n > 3 && strcmp(name + n - 3, ".so") == 0);
+}
+
+/* Makes a folder, or links a file, where there is none; a file without a link is compiled again. */
+static size_t fetch_from; /* characters of the path of the folder that is walked */
+static int fetch_one(const char *path, const struct stat *s, int kind, struct FTW *walk)
+{
+    static const char process[] = "/process-";
+    const char *in_folder = path + fetch_from;
+    char own[PATH_MAX];
+    (void)s;
+    if (!in_folder[0] || strncmp(in_folder, process, sizeof process - 1) == 0)
+        return 0;
+    if (snprintf(own, sizeof own, "%s%s", getenv("POCL_CACHE_DIR"), in_folder) >= (int)sizeof own)
+        return 0;
+    if (kind == FTW_D)
+        (void)mkdir(own, 0700);
+    else if (kind == FTW_F && is_compiled(path + walk->base))
+        (void)!link(path, own);
+    return 0;
+}
+
+void bn_pocl_cache_fetch(void)
+{
+    const char *own = getenv("POCL_CACHE_DIR");
+    char path[PATH_MAX];
+    struct stat s;
+    pthread_mutex_lock(&here.lock);
+    for (int i = 1; here.chosen && own && i < BN_POCL_FOLDERS && numbered(own, i, path) && lstat(path, &s) == 0; i++) {
+        int why;
+        const int lock = S_ISDIR(s.st_mode) ? lock_folder(path, &why) : -1;
+        if (lock < 0)
+            continue;
+        fetch_from = strlen(path);
+        (void)nftw(path, fetch_one, 16, FTW_PHYS);
+        close(lock);
+    }
+    pthread_mutex_unlock(&here.lock);
 }
 
 /* A fresh folder, removed at exit. NULL, or why there is none. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool use_own_cache(const bn_device *d)
+bool bn_uses_own_cache(const bn_device *d)
 {
     const char *wish = getenv("BINNACLE_CACHE");
     if (!bn_context_cache_dir(d->ctx))
@@ -226,7 +226,7 @@ bn_status bn_cl_build(bn_device *d, const char *name, const char *text, const ch
     snprintf(all, room, "%s%s%s%s%s%s", options, d->quirks.option ? " " : "", d->quirks.option ? d->quirks.option : "",
              d->quirks.exact_division_flag ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", limited,
              d->quirks.register_option && record_folder() ? " -cl-nv-verbose" : ""); /* registers, in the log */
-    bool own = use_own_cache(d) && (key = cache_key(d, text, all, &key_bytes)) != NULL;
+    bool own = bn_uses_own_cache(d) && (key = cache_key(d, text, all, &key_bytes)) != NULL;
     if (own)
         bn_binary_cache_get(d->ctx, key, key_bytes, &binary, &bytes);
     bn_status st = BN_OK;

@@ -15,4 +15,7 @@ BN_CHECKED bn_status bn_cl_build(bn_device *, const char *name, const char *text
 BN_CHECKED bn_status bn_kernel_text(bn_context *, const char *file, const bn_define *sorted, size_t count, bn_precision,
                                     char **text, char **options);
 
+/* Whether this program keeps what it has compiled, for any process, rather than the platform. */
+bool bn_uses_own_cache(const bn_device *);
+
 #endif

@@ -5,7 +5,9 @@
 
 #include "binnacle/device.h"
 
-typedef enum bn_cache_policy { BN_CACHE_OURS, BN_CACHE_PLATFORM } bn_cache_policy;
+/* Who keeps compiled programs: this program, the platform, or the platform in a folder of each process. */
+typedef enum bn_cache_policy { BN_CACHE_OURS, BN_CACHE_PLATFORM, BN_CACHE_FOLDER } bn_cache_policy;
+
 typedef struct bn_quirks {
     bn_cache_policy cache;        /* whose binary cache to use */
     bool single_threaded;         /* the implementation must not be called from two threads */

@@ -160,7 +160,7 @@ static bn_status build_program(bn_domain *d, const bn_domain *widest, const char
         d->build.cached += !p->build[box->shape]->builder && p->build[box->shape]->cached;
     }
     d->build.seconds += bn_seconds_now() - start;
-    d->build.cache = d->device->quirks.cache == BN_CACHE_PLATFORM ? "platform" : "binnacle";
+    d->build.cache = d->device->quirks.cache == BN_CACHE_OURS ? "binnacle" : "platform";
     p->next = d->programs;
     d->programs = p;
     *out = p;

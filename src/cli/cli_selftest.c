@@ -8,15 +8,17 @@
 #include <string.h>
 
 /* "2/3": the second of three parts; "2/3-": which compiles what it is sent until it is told to begin; "2/1-": no
- * part follows that. */
-static bn_status read_part(bn_context *ctx, const char *text, bn_selftest_part *part)
+ * part follows that; "2/1+": the first steps of a case whose name follows. */
+static bn_status read_part(bn_context *ctx, const char *text, bn_selftest_part *part, bool *has_first_steps)
 {
     size_t number, count;
     char more[3] = "";
-    if (sscanf(text, "%zu/%zu%2s", &number, &count, more) < 2 || (more[0] && strcmp(more, "-") != 0) || number < 1 ||
-        (number > count && !more[0]) || number > 4096 || count < 1 || count > 4096)
+    if (sscanf(text, "%zu/%zu%2s", &number, &count, more) < 2 ||
+        (more[0] && strcmp(more, "-") != 0 && strcmp(more, "+") != 0) || number < 1 || (number > count && !more[0]) ||
+        number > 4096 || count < 1 || count > 4096)
         return bn_fail(ctx, BN_USAGE, "self-test: %s is no part such as 2/3", text);
-    *part = (bn_selftest_part){ .index = number - 1, .count = count, .serves = more[0] != 0 };
+    *part = (bn_selftest_part){ .index = number - 1, .count = count, .serves = more[0] == '-' };
+    *has_first_steps = more[0] == '+';
     return BN_OK;
 }
 
@@ -42,12 +44,16 @@ bn_status bn_cli_selftest(const bn_cli *cli)
     const bn_options *o = cli->options;
     bn_selftest_part part = { .index = 0, .count = 1 };
     const char *cases[65] = { NULL };
+    bool has_first_steps = false;
     if (o->arg_count > 1)
-        BN_TRY(read_part(cli->ctx, o->args[1], &part));
+        BN_TRY(read_part(cli->ctx, o->args[1], &part, &has_first_steps));
     const bn_selftest_watch watch = { .result = print_case };
     for (size_t i = 2; i < o->arg_count; i++) /* at most 66 (main.c) */
         cases[i - 2] = o->args[i];
-    part.cases = cases;
+    if (has_first_steps)
+        part.first_steps = o->arg_count > 2 ? cases[0] : "";
+    else
+        part.cases = cases;
     return bn_selftest_here(cli->ctx, o->args[0], o->run.device, o->precision == BN_WISH_DOUBLE, part,
                             o->run.json ? &watch : NULL);
 }

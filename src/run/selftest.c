@@ -8,10 +8,12 @@
 #include "api/embedded_files.h"
 #include "io/file.h"
 #include "run/compile_aside.h"
+#include "run/first_steps.h"
 #include "sim/solver_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The first steps of a run are waited for as long as the test took, or so long. */
+static const double first_steps_seconds = 3;
 enum { BN_SELFTEST_SECONDS = 300, BN_CLOSING_SECONDS = 30, BN_SELFTEST_CASES = 64 };
 static const double points_set_up_twice = 4e6;
 
@@ -97,6 +101,8 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
     BN_GO(bn_device_open(ctx, selector, false, &device));
     if (part.serves)
         BN_GO(bn_aside_serve(device, ctx));
+    if (part.first_steps)
+        BN_GO(bn_first_steps_here(ctx, device, part.first_steps));
     for (size_t i = part.index; part.index < part.count && i < cases.count; i += part.count) {
         const bn_status now = compare(ctx, device, cases.file[i], double_precision, watch);
         st = st == BN_OK ? now : st;
@@ -341,15 +347,16 @@ void bn_selftest_close(bn_context *ctx, bn_selftest_closing *c)
     *c = (bn_selftest_closing){ .count = 0 };
 }
 
-/* Tells how the child failed. */
-static bn_status tell_failure(bn_context *ctx, const bn_device_info *info, const char *solver, const bn_child *c)
+/* Tells how the child failed over something of the solver. */
+static bn_status tell_failure(bn_context *ctx, const bn_device_info *info, const char *what, const char *solver,
+                              const bn_child *c)
 {
     const bool differs = c->end == BN_CHILD_EXITED && c->code == bn_exit_code(BN_MISMATCH);
     const char *how = c->end == BN_CHILD_HUNG      ? "hung and was stopped"
                       : c->end == BN_CHILD_CRASHED ? "crashed"
                                                    : "failed";
     const bn_status st = bn_fail(ctx, differs ? BN_MISMATCH : BN_DEVICE,
-                                 "the self-test of %s %s on %s (%s, driver %s): this device can't be trusted with it",
+                                 "%s of %s %s on %s (%s, driver %s): this device can't be trusted with it", what,
                                  solver, how, info->name, info->platform, info->driver);
     if (c->said[0])
         bn_note(ctx, "it said: %.4000s", c->said);
@@ -376,15 +383,33 @@ static bn_status list_programs(bn_aside *aside, const bn_selftest_run *run, cons
     return st;
 }
 
+/* Starts the first steps of the run; that it can't be done is no failure. */
+static void begin_first_steps(bn_context *ctx, const bn_selftest_run *run, const char *program, const char *index,
+                              bn_child *child)
+{
+    const char *precision = run->plan->precision == BN_DOUBLE ? "double" : "single";
+    const char *const arguments[] = {
+        program,    "self-test", run->plan->solver->name, "2/1+",    bn_case_path(run->config),
+        "--device", index,       "--precision",           precision, NULL
+    };
+    if (bn_child_start(ctx, arguments, BN_CHILD_ERRORS | BN_CHILD_SOCKET, child) == BN_OK)
+        bn_first_steps_begin(child, run->config);
+    else
+        bn_error_clear(ctx);
+}
+
 /* Compiling takes most of the time: as many processes as there are processors run a part of the cases each; where
  * programs can be compiled ahead, these and others compile them before, without cases those of the run alone unless
- * that has been done. Caches that processes can't share are kept apart (bn_context_share_machine). */
+ * that has been done. Elsewhere one may take the first steps of the run meanwhile. Caches that processes can't share
+ * are kept apart (bn_context_share_machine). */
 static bn_status run_children(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
                               const bn_selftest_run *run, const char *program, const selftest_cases *cases)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t most = processors > 1 ? (size_t)processors : 1, parts = cases->count < most ? cases->count : most;
     const bool ahead = run && bn_aside_possible(run->sim->device);
+    const bool beside = run && !ahead && bn_first_steps_worthwhile(run->plan, run->config, run->sim);
+    const size_t most = processors > 1 ? (size_t)processors - beside : 1;
+    const size_t parts = cases->count < most ? cases->count : most;
     char index[32], part[64];
     bn_status st = BN_OK;
     bn_child *children = NULL;
@@ -392,6 +417,8 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
     size_t count = parts;
     char *known = NULL;
     bn_device *own = NULL; /* has passed before */
+    bn_child first = { .socket = -1, .output = -1 };
+    const double start = bn_seconds_now();
     snprintf(index, sizeof index, "%zu", info->index);
     if (ahead) {
         BN_GO(list_programs(&aside, run, cases));
@@ -414,21 +441,27 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
         snprintf(part, sizeof part, "%zu/%zu%s", i + 1 + (parts == 0), parts > 0 ? parts : 1, ahead ? "-" : "");
         st = bn_child_start(ctx, arguments, BN_CHILD_ERRORS | (ahead ? BN_CHILD_SOCKET : 0), &children[i]);
     }
+    if (beside && st == BN_OK)
+        begin_first_steps(ctx, run, program, index, &first);
     if (ahead && st == BN_OK)
         bn_aside_compile(&aside, children, count, parts, BN_SELFTEST_SECONDS, own);
     const size_t failed = st == BN_OK ? wait_for_children(children, parts) : parts;
     if (failed < parts)
-        st = tell_failure(ctx, info, solver, &children[failed]);
+        st = tell_failure(ctx, info, "the self-test", solver, &children[failed]);
     if (parts == 0 && st != BN_OK) { /* then they are compiled when they are needed */
         bn_error_clear(ctx);
         st = BN_OK;
     } else if (st == BN_OK && known)
         remember(ctx, known, info, solver, "compiled");
+    if (st == BN_OK && first.pid &&
+        !bn_first_steps_end(&first, fmax(bn_seconds_now() - start, first_steps_seconds), run->sim->device))
+        st = tell_failure(ctx, info, "the first steps of this case", solver, &first);
     if (st == BN_OK && ahead && run->closing)
         move_running(run->closing, children, count);
 out:
     for (size_t i = 0; children && i < count; i++)
         bn_child_release(&children[i]);
+    bn_child_release(&first);
     free(children);
     bn_aside_release(&aside);
     free(known);

@@ -21,6 +21,7 @@ typedef struct bn_selftest_part {
     size_t index, count;
     bool serves;              /* compiles what comes on standard input before (run/compile_aside.h) */
     const char *const *cases; /* their names, "selftest/flow.toml", ending with NULL; NULL or none: all */
+    const char *first_steps;  /* of the case that comes on standard input (run/first_steps.h): its name; else NULL */
 } bn_selftest_part;
 
 /* Who wants to know the outcome of each case, "flow/selftest.toml". */
@@ -55,10 +56,11 @@ typedef struct bn_selftest_run {
 
 /* Makes sure that the device has passed, in the cases that have what the run needs (bn_plan_needs);
  * run NULL: in all cases. Where programs can be compiled ahead (run/compile_aside.h), those of the test and, unless its
- * grid is so large that setting it up twice would take longer, of the run are. `program`: path of the binary; child
- * processes run its hidden command `self-test`, a part of the cases each. After a success those that still close the
- * device are in run->closing. BN_MISMATCH: the answer was wrong; BN_DEVICE:
- * there is none, a child crashed (over a compiler that aborts, say), hung, or could not compute. */
+ * grid is so large that setting it up twice would take longer, of the run are; where kernels that another process
+ * compiles can be had, one takes the first steps of the run beside the test (run/first_steps.h). `program`: path of the
+ * binary; child processes run its hidden command `self-test`, a part of the cases each. After a success those that
+ * still close the device are in run->closing. BN_MISMATCH: the answer was wrong; BN_DEVICE: there is none, a child
+ * crashed (over a compiler that aborts, say), hung, or could not compute. */
 BN_CHECKED bn_status bn_selftest_ensure(bn_context *, const bn_device_info *, const char *solver, bool double_precision,
                                         const bn_selftest_run *run, const char *program, bn_selftest_outcome *outcome);
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # pocl_cache.sh: PoCL loads what lies in its folder of compiled kernels. That folder is private in every environment,
-# and no two processes use one at a time; starts with cold caches test the device once, for
-# what they need.
+# and no two processes use one at a time; starts with cold caches test the device once, for what they need, and take
+# over what processes have compiled beside the test.
 . tests/cli_lib.subr
 b=$BINNACLE
 cat >"$work/tells.c" <<'END_OF_C'
@@ -129,6 +129,19 @@ for i in 1 2 3; do
 done
 ok 'one of them tests the device' test "$(cat "$work"/run-*/summary.json | grep -c 'passed now')" = 1
 ok 'the others know that it passed' test "$(cat "$work"/run-*/summary.json | grep -c 'passed earlier')" = 2
+
+# Beside the test another process takes the first steps: the run compiles nothing itself.
+if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ]; then
+    for case in bpm/selftest flow/selftest-step flood/selftest xray/selftest; do
+        export XDG_CACHE_HOME="$work/beside-$case"
+        mkdir -p "$XDG_CACHE_HOME"
+        ok "first use, $case" "$b" run data/cases/$case.toml --steps 2 --out "$work/beside-out" --force
+        own() { find "$XDG_CACHE_HOME/binnacle/pocl" -name 'process-*' -prune -o -name '*.so' "$@" -print | grep -c .; }
+        ok '... has kernels' test "$(own)" -gt 0
+        ok '... and all from the other process' test "$(own -links 1)" = 0
+    done
+    export XDG_CACHE_HOME="$work/cold"
+fi
 
 # A run tests what it needs: the cases whose program is its own, all if there is none; what has passed is not repeated.
 passed_cases() { cat "$XDG_CACHE_HOME"/binnacle/selftest/*.txt | sort -u | grep -c .; }

@@ -27,6 +27,8 @@ TEST(caches_are_ours_where_the_driver_has_none)
     ck_assert_int_eq(bn_quirks_find(&amd, 0).cache, BN_CACHE_OURS);
     ck_assert_int_eq(bn_quirks_find(&intel, 8).cache, BN_CACHE_OURS);
     ck_assert_int_eq(bn_quirks_find(&nvidia, 0).cache, BN_CACHE_PLATFORM);
+    const bn_device_info pocl = device("Portable Computing Language", "OpenCL 3.0 PoCL", "");
+    ck_assert_int_eq(bn_quirks_find(&pocl, 0).cache, BN_CACHE_FOLDER);
     ck_assert(bn_quirks_find(&nvidia, 0).register_option);
     ck_assert(!bn_quirks_find(&amd, 0).register_option);
 }
