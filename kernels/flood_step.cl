@@ -329,10 +329,8 @@ static inline void find_wet_lanes(global const real *depth, index_t at, int widt
         const lane_t edge = EAST(1 - (row & 1), 0);                                                                    \
         if (row > 0) {                                                                                                 \
             EACH_LANE_OF_ROW(lane, from, to, finish(lane, at - PITCH + lane, edge + lane))                             \
-            if (ROWS_ARE_CUT) {                                                                                        \
-                EACH_LANE_OF_ROW(lane, 0, from, keep(at - PITCH + lane))                                               \
-                EACH_LANE_OF_ROW(lane, to, width, keep(at - PITCH + lane))                                             \
-            }                                                                                                          \
+            ROLLED for (int behind = 0; behind < (ROWS_ARE_CUT ? 2 : 0); behind++) /* lanes at both ends */            \
+                EACH_LANE_OF_ROW(lane, behind ? to : 0, behind ? width : from, keep(at - PITCH + lane))                \
         }                                                                                                              \
         if (row < 0) {                                                                                                 \
             EACH_LANE_OF_ROW(lane, edges_from, edges_to,                                                               \
