@@ -19,6 +19,7 @@ typedef struct animation {
     size_t which, count;
     bn_path path;
     char **frames;
+    const bn_png_kept **kept; /* of those that are postponed */
     bn_picture_scale scale;
 } animation;
 
@@ -28,18 +29,24 @@ static void animations_free(animation *all, size_t kinds)
         for (size_t i = 0; all[k].frames && i < all[k].count; i++)
             free(all[k].frames[i]);
         free(all[k].frames);
+        free(all[k].kept);
     }
     free(all);
 }
 
-static bn_status name_files(bn_context *ctx, bn_output_dir *folder, const bn_history *history, animation *a)
+static bn_status name_files(bn_context *ctx, bn_output_dir *folder, const bn_history *history, bn_postponed *postponed,
+                            animation *a)
 {
     const char *name = a->plan->pictures[a->which].name;
-    if (!(a->frames = calloc(a->count, sizeof *a->frames)))
+    a->frames = calloc(a->count, sizeof *a->frames);
+    a->kept = calloc(a->count, sizeof *a->kept);
+    if (!a->frames || !a->kept)
         return bn_fail(ctx, BN_MEMORY, "no memory for the names of %zu pictures", a->count);
-    for (size_t i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++) {
         if (!(a->frames[i] = strdup(bn_frame_picture(folder, name, history->drawn_steps[i]).text)))
             return bn_fail(ctx, BN_MEMORY, "no memory for the names of %zu pictures", a->count);
+        a->kept[i] = bn_postponed_find(postponed, a->frames[i]);
+    }
     a->path = bn_output_dir_name(folder, "pictures/%s.png", name);
     return BN_OK;
 }
@@ -60,8 +67,9 @@ static bn_status animation_run(bn_context *ctx, void *data)
     const char *const *frames = (const char *const *)a->frames;
     const size_t delay = BN_ANIMATION_MS / a->count;
     switch (j->stage) {
-    case FIND_SCALE: return bn_frame_pictures_scale(ctx, a->plan, a->which, frames, a->count, &a->scale);
-    case DRAW_AGAIN: return bn_frame_picture_rescale(ctx, a->plan, a->which, frames[j->frame], &a->scale);
+    case FIND_SCALE: return bn_frame_pictures_scale(ctx, a->plan, a->which, frames, a->kept, a->count, &a->scale);
+    case DRAW_AGAIN:
+        return bn_frame_picture_rescale(ctx, a->plan, a->which, frames[j->frame], a->kept[j->frame], &a->scale);
     default:
         return bn_png_animate(ctx, a->path.text, frames, a->count,
                               delay < BN_FRAME_MS_MIN ? BN_FRAME_MS_MIN : (unsigned)delay);
@@ -69,18 +77,18 @@ static bn_status animation_run(bn_context *ctx, void *data)
 }
 
 bn_status bn_animation_output_write(bn_context *ctx, const bn_plan *p, bn_output_dir *folder, bn_writer *writer,
-                                    const bn_history *history)
+                                    const bn_history *history, bn_postponed *postponed)
 {
     const size_t kinds = p->picture_count, count = history->drawn_count;
     bn_status st = BN_OK;
-    if (count < 2 || kinds == 0)
+    if (count < BN_ANIMATION_LEAST || kinds == 0)
         return BN_OK;
     animation *all = calloc(kinds, sizeof *all);
     if (!all)
         return bn_fail(ctx, BN_MEMORY, "no memory for the animations");
     for (size_t k = 0; st == BN_OK && k < kinds; k++) {
         all[k] = (animation){ .plan = p, .which = k, .count = count };
-        st = name_files(ctx, folder, history, &all[k]);
+        st = name_files(ctx, folder, history, postponed, &all[k]);
     }
     for (int stage = 0; st == BN_OK && stage < ANIMATION_STAGES; stage++) {
         for (size_t i = 0; st == BN_OK && i < kinds * (stage == DRAW_AGAIN ? count : 1); i++) {

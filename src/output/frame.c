@@ -82,7 +82,7 @@ static bn_field_sampler sampler_of(const bn_frame *m, const void *const *data)
 static bn_status draw(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e, size_t which)
 {
     return bn_frame_picture_write(ctx, e, which, m->plan->pictures[which].caption ? m->caption[which] : NULL,
-                                  m->desc.animation,
+                                  m->desc.animation, m->desc.postponed,
                                   bn_frame_picture(m->desc.folder, m->plan->pictures[which].name, m->step).text);
 }
 

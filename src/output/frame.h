@@ -8,6 +8,7 @@
 #include "io/writer.h"
 #include "output/output_dir.h"
 #include "output/mesh_output.h"
+#include "output/postponed.h"
 #include "sim/sim_parts.h"
 
 typedef struct bn_frame bn_frame;
@@ -18,8 +19,9 @@ typedef struct bn_frame_desc {
     bn_output_dir *folder;
     bool leads; /* this rank writes the files that are not in pieces */
     bool vtk, tiff, hdf5, pictures, layered;
-    bool animation;       /* pictures keep their values, to be drawn again with one scale */
-    bn_mesh_output *mesh; /* NULL: none, or it does not lead */
+    bool animation;          /* pictures keep their values, to be drawn again with one scale */
+    bn_postponed *postponed; /* takes pictures that are to be drawn later (postponed.h); NULL: there are none */
+    bn_mesh_output *mesh;    /* NULL: none, or it does not lead */
 } bn_frame_desc;
 
 /* Whether ranks write pieces. */

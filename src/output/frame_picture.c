@@ -242,7 +242,7 @@ static bool mask(const bn_picture_desc *d, const plane *axes, double *values, si
 }
 
 bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, size_t which, const char *caption,
-                                 bool keeps, const char *path)
+                                 bool keeps, bn_postponed *postponed, const char *path)
 {
     const bn_picture_desc *d = &e->plan->pictures[which];
     const bn_grid *g = grid_of(e->plan, d);
@@ -283,7 +283,13 @@ bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, siz
     picture.title = texts.title;
     picture.caption = caption;
     picture.keeps_values = keeps;
-    st = bn_picture_write(ctx, path, &picture);
+    if (keeps && bn_postponed_begun(postponed)) {
+        bn_png_kept kept;
+        BN_GO(bn_picture_postpone(ctx, path, &picture, &kept));
+        st = bn_postponed_put(ctx, postponed, path, kept);
+    } else {
+        st = bn_picture_write(ctx, path, &picture);
+    }
 out:
     free(values);
     free(lines);
@@ -291,19 +297,19 @@ out:
 }
 
 bn_status bn_frame_pictures_scale(bn_context *ctx, const bn_plan *p, size_t which, const char *const *paths,
-                                  size_t count, bn_picture_scale *out)
+                                  const bn_png_kept *const *kept, size_t count, bn_picture_scale *out)
 {
     const plane axes = plane_of(p, &p->pictures[which]);
     parts texts;
     const bn_picture kind = describe(p, &p->pictures[which], &axes, &texts);
-    return bn_pictures_scale(ctx, paths, count, &kind, out);
+    return bn_pictures_scale(ctx, paths, kept, count, &kind, out);
 }
 
 bn_status bn_frame_picture_rescale(bn_context *ctx, const bn_plan *p, size_t which, const char *path,
-                                   const bn_picture_scale *scale)
+                                   const bn_png_kept *kept, const bn_picture_scale *scale)
 {
     const plane axes = plane_of(p, &p->pictures[which]);
     parts texts;
     const bn_picture kind = describe(p, &p->pictures[which], &axes, &texts);
-    return bn_picture_to_scale(ctx, path, &kind, scale);
+    return bn_picture_to_scale(ctx, path, kept, &kind, scale);
 }

@@ -35,6 +35,7 @@ struct bn_output {
     bool vtk, tiff, hdf5, pictures, animation, layered;
     bn_mesh_output *mesh; /* NULL: none, or another rank writes them */
     bn_frame_desc frames;
+    bn_postponed *postponed;         /* NULL: no animations */
     struct fields_job *waiting;      /* pieces that not all ranks have written, oldest first */
     unsigned long long pieces_begun; /* frames in pieces so far */
     atomic_ullong pieces_written;    /* of them, by this rank */
@@ -158,6 +159,8 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_output_dir *place, b
     o->layered = bn_sim_plan(sim)->mesh_output.name != NULL;
     if (folder)
         BN_GO(bn_mesh_output_create(ctx, folder, sim, &o->mesh));
+    if (folder && o->animation)
+        BN_GO(bn_postponed_create(ctx, &o->postponed));
     o->frames = (bn_frame_desc){ .ctx = ctx,
                                  .sim = sim,
                                  .folder = place,
@@ -168,6 +171,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_output_dir *place, b
                                  .pictures = o->pictures,
                                  .animation = o->animation,
                                  .layered = o->layered,
+                                 .postponed = o->postponed,
                                  .mesh = o->mesh };
     if (bn_sim_resumed(sim))
         BN_GO(resume(o));
@@ -196,6 +200,7 @@ void bn_output_destroy(bn_output **output)
     if (bn_csv_series_close(&o->series) != BN_OK)
         bn_log(o->ctx, BN_LOG_WARNING, "series.csv could not be closed");
     bn_history_release(&o->history);
+    bn_postponed_destroy(&o->postponed);
     free(o);
     *output = NULL;
 }
@@ -440,6 +445,9 @@ bn_status bn_output_finish(bn_output *o, bool sound)
         bn_keep_first(&st, drain(o));
         return st;
     }
+    /* Pictures that no thread has begun would be drawn twice now. */
+    if (o->postponed && o->history.drawn_count >= BN_ANIMATION_LEAST)
+        bn_postponed_begin(o->postponed);
     bn_keep_first(&st, bn_csv_series_publish(o->series));
     bn_keep_first(
         &st, bn_results_output_write(&(bn_results_output){ o->ctx, o->sim, o->folder, o->pictures, o->vtk, o->tiff }));
@@ -450,7 +458,8 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     if (o->mesh && drained == BN_OK)
         bn_keep_first(&st, bn_mesh_output_finish(o->mesh));
     if (drained == BN_OK)
-        bn_keep_first(&st, bn_animation_output_write(o->ctx, bn_sim_plan(o->sim), o->folder, o->writer, &o->history));
+        bn_keep_first(&st, bn_animation_output_write(o->ctx, bn_sim_plan(o->sim), o->folder, o->writer, &o->history,
+                                                     o->postponed));
     o->seconds += bn_seconds_now() - start;
     return st;
 }

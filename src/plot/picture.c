@@ -522,6 +522,18 @@ bn_status bn_picture_write(bn_context *ctx, const char *path, const bn_picture *
     return bn_picture_redraw(ctx, path, p, NULL);
 }
 
+bn_status bn_picture_postpone(bn_context *ctx, const char *path, const bn_picture *p, bn_png_kept *out)
+{
+    BN_TRY(check(ctx, path, p));
+    layout *l = calloc(1, sizeof *l);
+    if (!l)
+        return bn_fail(ctx, BN_MEMORY, "cannot draw %s: out of memory", path);
+    place_box(l, p);
+    const bn_status st = bn_picture_keep(ctx, path, p, (int)l->place.frame.w, (int)l->place.frame.h, out);
+    free(l);
+    return st;
+}
+
 bn_status bn_picture_redraw(bn_context *ctx, const char *path, const bn_picture *p, const bn_png_kept *kept)
 {
     bn_status st = BN_OK;

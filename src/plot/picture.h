@@ -21,11 +21,14 @@ bn_colour_map bn_map_for(const double *values, size_t points);
  * warning. */
 BN_CHECKED bn_status bn_pictures_to_one_scale(bn_context *, const char *const *paths, size_t count,
                                               const bn_picture *kind);
-/* Its two parts: what all of them have, and one picture drawn again, which threads may do side by side. */
-BN_CHECKED bn_status bn_pictures_scale(bn_context *, const char *const *paths, size_t count, const bn_picture *kind,
-                                       bn_picture_scale *out);
-BN_CHECKED bn_status bn_picture_to_scale(bn_context *, const char *path, const bn_picture *kind,
-                                         const bn_picture_scale *);
+/* Its two parts: what all of them have, and one picture drawn again, which threads may do side by side. A picture that
+ * is yet to be drawn (bn_picture_postpone) is given as what it keeps; NULL: its file keeps it. */
+BN_CHECKED bn_status bn_pictures_scale(bn_context *, const char *const *paths, const bn_png_kept *const *kept,
+                                       size_t count, const bn_picture *kind, bn_picture_scale *out);
+BN_CHECKED bn_status bn_picture_to_scale(bn_context *, const char *path, const bn_png_kept *kept,
+                                         const bn_picture *kind, const bn_picture_scale *);
+/* What the file of a picture would keep, without drawing it; free() its data. */
+BN_CHECKED bn_status bn_picture_postpone(bn_context *, const char *path, const bn_picture *, bn_png_kept *out);
 /* bn_picture_write of a picture whose file keeps these data. */
 BN_CHECKED bn_status bn_picture_redraw(bn_context *, const char *path, const bn_picture *, const bn_png_kept *);
 

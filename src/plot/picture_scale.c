@@ -22,18 +22,19 @@ static void apply_scale(bn_picture *p, const bn_picture_scale *s)
     p->line_high = s->line_high;
 }
 
-/* A picture with what its file keeps; *memory NULL: nothing. */
-static bn_status read_kept(bn_context *ctx, const char *path, bn_png_kept *kept, bn_picture *p, bn_picture_scale *own,
-                           void **memory)
+/* A picture with what is given, or its file keeps; *memory NULL: nothing. */
+static bn_status read_kept(bn_context *ctx, const char *path, const bn_png_kept *given, bn_png_kept *kept,
+                           bn_picture *p, bn_picture_scale *own, void **memory)
 {
     *kept = (bn_png_kept){ NULL, 0 };
     *memory = NULL;
-    BN_TRY(bn_png_read_kept(ctx, path, kept));
-    return bn_picture_unpack(ctx, path, kept, p, own, memory);
+    if (!given)
+        BN_TRY(bn_png_read_kept(ctx, path, kept));
+    return bn_picture_unpack(ctx, path, given ? given : kept, p, own, memory);
 }
 
-bn_status bn_pictures_scale(bn_context *ctx, const char *const *paths, size_t count, const bn_picture *kind,
-                            bn_picture_scale *out)
+bn_status bn_pictures_scale(bn_context *ctx, const char *const *paths, const bn_png_kept *const *given, size_t count,
+                            const bn_picture *kind, bn_picture_scale *out)
 {
     *out = (bn_picture_scale){ (double)INFINITY, (double)-INFINITY, (double)INFINITY, (double)-INFINITY };
     for (size_t i = 0; i < count; i++) {
@@ -41,7 +42,7 @@ bn_status bn_pictures_scale(bn_context *ctx, const char *const *paths, size_t co
         bn_picture p = *kind;
         bn_picture_scale own;
         void *memory;
-        const bn_status st = read_kept(ctx, paths[i], &kept, &p, &own, &memory);
+        const bn_status st = read_kept(ctx, paths[i], given ? given[i] : NULL, &kept, &p, &own, &memory);
         if (st == BN_OK && !memory)
             bn_log(ctx, BN_LOG_WARNING, "%s does not keep its values and stays with the scale that it has", paths[i]);
         if (st == BN_OK && memory) {
@@ -57,16 +58,17 @@ bn_status bn_pictures_scale(bn_context *ctx, const char *const *paths, size_t co
     return BN_OK;
 }
 
-bn_status bn_picture_to_scale(bn_context *ctx, const char *path, const bn_picture *kind, const bn_picture_scale *scale)
+bn_status bn_picture_to_scale(bn_context *ctx, const char *path, const bn_png_kept *given, const bn_picture *kind,
+                              const bn_picture_scale *scale)
 {
     bn_png_kept kept;
     bn_picture p = *kind;
     bn_picture_scale own;
     void *memory;
-    bn_status st = read_kept(ctx, path, &kept, &p, &own, &memory);
+    bn_status st = read_kept(ctx, path, given, &kept, &p, &own, &memory);
     if (st == BN_OK && memory) {
         apply_scale(&p, scale);
-        st = bn_picture_redraw(ctx, path, &p, &kept); /* what it keeps has no range: more may come */
+        st = bn_picture_redraw(ctx, path, &p, given ? given : &kept); /* what it keeps has no range: more may come */
     }
     free(memory);
     free(kept.data);
@@ -76,8 +78,8 @@ bn_status bn_picture_to_scale(bn_context *ctx, const char *path, const bn_pictur
 bn_status bn_pictures_to_one_scale(bn_context *ctx, const char *const *paths, size_t count, const bn_picture *kind)
 {
     bn_picture_scale scale;
-    BN_TRY(bn_pictures_scale(ctx, paths, count, kind, &scale));
+    BN_TRY(bn_pictures_scale(ctx, paths, NULL, count, kind, &scale));
     for (size_t i = 0; i < count; i++)
-        BN_TRY(bn_picture_to_scale(ctx, paths[i], kind, &scale));
+        BN_TRY(bn_picture_to_scale(ctx, paths[i], NULL, kind, &scale));
     return BN_OK;
 }

@@ -53,6 +53,13 @@ ok 'layers of NetCDF' "$b" plot $layers --field depth --out "$work/p-flood"
 ok 'hexagons of VTK' "$b" plot "$work/flood"/fields/*.vtu --field depth --out "$work/p-flood"
 ok 'HDF5' "$b" plot "$work/flood"/fields/*.h5 --field depth --out "$work/p-flood"
 ok '... all drawn' drawn p-flood $(($(echo "$layers" | wc -l) + 2))
+# Pictures that wait when a run ends are drawn once, to the scale of all; on the reference each is drawn at its time.
+for engine in '' --reference; do
+    ok "a film of a run $engine" "$b" run data/cases/flow/starter.toml $engine --steps 500 --set output.every=50 --quiet \
+        --out "$work/film$engine"
+done
+ok '... with the same pictures' diff -r "$work/film/pictures" "$work/film--reference/pictures"
+ok '... of each time' test "$(ls "$work/film/pictures" | grep -c '^temperature-.*png')" = 10
 expect 1 'sequential, diverging or cyclic' 'no colour map' "$b" plot "$work/cube.vti" --colours jet
 expect 1 'mp4 goes with --animate' 'no film of one picture' "$b" plot "$work/cube.vti" --format mp4
 expect 1 'two places in m' 'no line' "$b" plot "$work/cube.vti" --line 0,0:1

@@ -10,6 +10,7 @@
 #include "plot/labels.h"
 #include "plot/picture.h"
 #include "plot/png_animation.h"
+#include "io/file.h"
 #include "io/png_read.h"
 #include "sim/sim_parts.h"
 
@@ -66,21 +67,33 @@ static size_t count_near(const image *i, int r, int g, int b)
     return count;
 }
 
-/* A field that is `value` but in one corner cell of 0: a large frame, or one with more values than pixels. */
-static void write_uniform(const char *name, uint32_t n, double value, bool lines)
+/* A field that is `value` but in one corner cell of 0: a large frame, or one with more values than pixels. free() it.
+ */
+static double *uniform_values(uint32_t n, double value)
 {
     double *values = calloc((size_t)n * n, sizeof *values);
     ck_assert_ptr_nonnull(values);
     for (size_t k = 1; k < (size_t)n * n; k++)
         values[k] = value;
-    const bn_picture p = { .n = { n, n },
-                           .h = { 1, 1 },
-                           .values = values,
-                           .title = "A title",
-                           .name = "depth",
-                           .unit = "m",
-                           .keeps_values = true,
-                           .contours = { lines ? values : NULL, NULL, 3, "depth [m]" } };
+    return values;
+}
+
+static bn_picture picture_of(const double *values, uint32_t n, bool lines)
+{
+    return (bn_picture){ .n = { n, n },
+                         .h = { 1, 1 },
+                         .values = values,
+                         .title = "A title",
+                         .name = "depth",
+                         .unit = "m",
+                         .keeps_values = true,
+                         .contours = { lines ? values : NULL, NULL, 3, "depth [m]" } };
+}
+
+static void write_uniform(const char *name, uint32_t n, double value, bool lines)
+{
+    double *values = uniform_values(n, value);
+    const bn_picture p = picture_of(values, n, lines);
     OK(bn_picture_write(ctx, name, &p));
     free(values);
 }
@@ -113,6 +126,42 @@ TEST(frames_of_an_animation_have_one_scale)
                           "frame %d of %u x %u values has not the colour of %g on a scale to 4", i, sizes[k], sizes[k],
                           heights[i]);
             free(drawn.rgb);
+        }
+    }
+}
+
+/* A picture that waits for its scale is that of one drawn before. */
+TEST(postponed_pictures_are_those_drawn_twice)
+{
+    static const uint32_t sizes[] = { N, 1200 };
+    for (size_t k = 0; k < 2; k++) {
+        char *drawn[FRAMES], *later;
+        size_t bytes[FRAMES], count;
+        bn_png_kept kept[FRAMES] = { { NULL, 0 } };
+        const bn_png_kept *given[FRAMES] = { NULL };
+        bn_picture_scale scale;
+        for (int i = 0; i < FRAMES; i++)
+            write_uniform(path[i], sizes[k], 1 + i, i == 0);
+        OK(bn_pictures_to_one_scale(ctx, paths, FRAMES, &kind));
+        for (int i = 0; i < FRAMES; i++)
+            OK(bn_file_read(ctx, path[i], 1 << 24, &drawn[i], &bytes[i]));
+        for (int i = 1; i < FRAMES; i++) { /* the first one has been drawn */
+            double *values = uniform_values(sizes[k], 1 + i);
+            const bn_picture p = picture_of(values, sizes[k], false);
+            OK(bn_picture_postpone(ctx, path[i], &p, &kept[i]));
+            given[i] = &kept[i];
+            free(values);
+            ck_assert_int_eq(remove(path[i]), 0);
+        }
+        OK(bn_pictures_scale(ctx, paths, given, FRAMES, &kind, &scale));
+        for (int i = 0; i < FRAMES; i++) {
+            OK(bn_picture_to_scale(ctx, path[i], given[i], &kind, &scale));
+            OK(bn_file_read(ctx, path[i], 1 << 24, &later, &count));
+            ck_assert_uint_eq(count, bytes[i]);
+            ck_assert_mem_eq(later, drawn[i], count);
+            free(later);
+            free(drawn[i]);
+            free(kept[i].data);
         }
     }
 }
