@@ -59,7 +59,7 @@ for engine in '' --reference; do
         --out "$work/film$engine"
 done
 ok '... with the same pictures' diff -r "$work/film/pictures" "$work/film--reference/pictures"
-ok '... of each time' test "$(ls "$work/film/pictures" | grep -c '^temperature-.*png')" = 10
+ok '... of each time' test "$(find "$work/film/pictures" -name 'temperature-*.png' | grep -c .)" = 10
 expect 1 'sequential, diverging or cyclic' 'no colour map' "$b" plot "$work/cube.vti" --colours jet
 expect 1 'mp4 goes with --animate' 'no film of one picture' "$b" plot "$work/cube.vti" --format mp4
 expect 1 'two places in m' 'no line' "$b" plot "$work/cube.vti" --line 0,0:1
