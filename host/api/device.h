@@ -29,9 +29,7 @@ double bn_seconds_now(void); /* of the monotonic clock */
 void bn_devices_one_queue(void);
 
 /* Whether kernels that a process of this program has compiled need not be compiled by this one: they are in a cache
- * that all share, or had by bn_device_fetch_kernels. Not of drivers with a cache of their own, about which nothing is
- * known.
- */
+ * that all share, or had by bn_device_fetch_kernels. Not of drivers whose cache is their own affair. */
 bool bn_device_shares_kernels(const bn_device *);
 /* Takes over the kernels that processes which this one has started, and which have ended, have compiled. What can't be
  * had is compiled again. */

@@ -99,8 +99,9 @@ static bool is_compiled(const char *name)
     return strcmp(name, "program.bc") == 0 || (n > 3 && strcmp(name + n - 3, ".so") == 0);
 }
 
+static size_t fetch_from; /* characters of the path of the folder that is walked: with the lock */
+
 /* Makes a folder, or links a file, where there is none; a file without a link is compiled again. */
-static size_t fetch_from; /* characters of the path of the folder that is walked */
 static int fetch_one(const char *path, const struct stat *s, int kind, struct FTW *walk)
 {
     static const char process[] = "/process-";

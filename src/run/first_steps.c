@@ -21,14 +21,15 @@ bool bn_first_steps_worthwhile(const bn_plan *plan, const bn_case *c, const bn_s
            (double)n[0] * n[1] * n[2] < points_held_twice;
 }
 
-void bn_first_steps_begin(bn_child *child, const bn_case *c)
+void bn_first_steps_begin(bn_context *ctx, bn_child *child, const bn_case *c)
 {
     char *text = NULL;
-    if (bn_case_resolved(c, &text) == BN_OK) {
-        const size_t bytes = strlen(text) + 1;
-        if (bn_child_send(child, &bytes, sizeof bytes))
-            (void)bn_child_send(child, text, bytes);
-    }
+    const bool whole = bn_case_resolved(c, &text) == BN_OK;
+    const size_t bytes = whole ? strlen(text) + 1 : 0;
+    if (!whole)
+        bn_error_clear(ctx);
+    if (!whole || !bn_child_send(child, &bytes, sizeof bytes) || !bn_child_send(child, text, bytes))
+        bn_child_kill(child); /* it would wait for more */
     free(text);
 }
 

@@ -12,7 +12,7 @@ bool bn_first_steps_worthwhile(const bn_plan *, const bn_case *, const bn_sim_de
 
 /* Sends the case to a child that runs bn_first_steps_here. That it can't run the case is no failure: the run finds out.
  */
-void bn_first_steps_begin(bn_child *, const bn_case *);
+void bn_first_steps_begin(bn_context *, bn_child *, const bn_case *);
 /* Waits for its end, at most `seconds`, and takes over what it has compiled. False: it has crashed, as the run would.
  */
 bool bn_first_steps_end(bn_child *, double seconds, const bn_device *);

@@ -393,7 +393,7 @@ static void begin_first_steps(bn_context *ctx, const bn_selftest_run *run, const
         "--device", index,       "--precision",           precision, NULL
     };
     if (bn_child_start(ctx, arguments, BN_CHILD_ERRORS | BN_CHILD_SOCKET, child) == BN_OK)
-        bn_first_steps_begin(child, run->config);
+        bn_first_steps_begin(ctx, child, run->config);
     else
         bn_error_clear(ctx);
 }
