@@ -408,7 +408,8 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const bool ahead = run && bn_aside_possible(run->sim->device);
     const bool beside = run && !ahead && bn_first_steps_worthwhile(run->plan, run->config, run->sim);
-    const size_t most = processors > 1 ? (size_t)processors - beside : 1;
+    const size_t room = processors > 1 ? (size_t)processors : 1;
+    const size_t most = room - (beside && cases->count <= room); /* many cases keep all processors busy anyway */
     const size_t parts = cases->count < most ? cases->count : most;
     char index[32], part[64];
     bn_status st = BN_OK;
