@@ -251,6 +251,7 @@ const bn_device_info *bn_device_local(const bn_device *d, size_t i) { return &d-
 const bn_device_info *bn_device_describe(const bn_device *device) { return &device->info; }
 const bn_device_info *bn_device_least(const bn_device *device) { return &device->least; }
 bool bn_device_single_threaded(const bn_device *device) { return device->quirks.single_threaded; }
+
 bool bn_device_shares_kernels(const bn_device *device)
 {
     return device->quirks.cache == BN_CACHE_FOLDER || bn_uses_own_cache(device);

@@ -39,27 +39,24 @@ static void remove_temporary(void)
         (void)nftw(here.temporary, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The locked file of a folder, which ends with this process; -1: another one has the folder, or, with *why, files can't
- * be locked there. */
-static int lock_folder(const char *folder, int *why)
+/* The locked file of a folder; the lock ends with the file or this process. */
+enum { BN_POCL_TAKEN = -1, BN_POCL_NO_LOCK = -2 }; /* another one has the folder; files can't be locked there */
+static int lock_folder(const char *folder)
 {
     char name[PATH_MAX + 16];
     snprintf(name, sizeof name, "%s/binnacle.lock", folder);
     const int fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    *why = fd < 0 ? errno : 0;
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (fd < 0)
+        return BN_POCL_NO_LOCK;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
-    *why = errno == EWOULDBLOCK ? 0 : errno;
+    const int none = errno == EWOULDBLOCK ? BN_POCL_TAKEN : BN_POCL_NO_LOCK;
     close(fd);
-    return -1;
+    return none;
 }
 
 /* False if another process has the folder; where files can't be locked, none is. */
-static bool take(const char *folder)
-{
-    int why;
-    return lock_folder(folder, &why) >= 0 || why != 0;
-}
+static bool take(const char *folder) { return lock_folder(folder) != BN_POCL_TAKEN; }
 
 /* PoCL ends the process where it can't write a kernel, with a message that does not name the folder. */
 static const char *no_room(const char *folder)
@@ -126,8 +123,7 @@ void bn_pocl_cache_fetch(void)
     struct stat s;
     pthread_mutex_lock(&here.lock);
     for (int i = 1; here.chosen && own && i < BN_POCL_FOLDERS && numbered(own, i, path) && lstat(path, &s) == 0; i++) {
-        int why;
-        const int lock = S_ISDIR(s.st_mode) ? lock_folder(path, &why) : -1;
+        const int lock = S_ISDIR(s.st_mode) ? lock_folder(path) : BN_POCL_NO_LOCK;
         if (lock < 0)
             continue;
         fetch_from = strlen(path);

@@ -283,7 +283,7 @@ bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, siz
     picture.title = texts.title;
     picture.caption = caption;
     picture.keeps_values = keeps;
-    if (keeps && bn_postponed_begun(postponed)) {
+    if (bn_postponed_begun(postponed)) {
         bn_png_kept kept;
         BN_GO(bn_picture_postpone(ctx, path, &picture, &kept));
         st = bn_postponed_put(ctx, postponed, path, kept);

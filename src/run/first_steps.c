@@ -10,15 +10,12 @@
 #include <unistd.h>
 
 enum { BN_FIRST_STEPS = 3, BN_CASE_MOST = 1 << 24 };
-static const double points_held_twice = 1e6;
 
-bool bn_first_steps_worthwhile(const bn_plan *plan, const bn_case *c, const bn_sim_desc *sim)
+bool bn_first_steps_worthwhile(const bn_sim_desc *sim)
 {
-    const uint32_t *n = plan->grid.n;
     const bool plain = sim->boxes <= 1 && sim->work_group[0] == 0 && sim->group_count == 0;
     return bn_device_shares_kernels(sim->device) && bn_device_global_count(sim->device) == 1 && plain &&
-           sysconf(_SC_NPROCESSORS_ONLN) > 1 && !sim->resume && !bn_case_text(c, "case.resume")[0] &&
-           (double)n[0] * n[1] * n[2] < points_held_twice;
+           sysconf(_SC_NPROCESSORS_ONLN) > 1;
 }
 
 void bn_first_steps_begin(bn_context *ctx, bn_child *child, const bn_case *c)

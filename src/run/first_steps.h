@@ -4,11 +4,11 @@
 #define BN_FIRST_STEPS_H
 
 #include "run/child.h"
-#include "sim/plan.h"
+#include "binnacle/sim.h"
 
-/* Whether a run gains from it: processes share kernels of its device, there is more than one processor, the run begins
- * at the start, and memory for two of it does not matter. */
-bool bn_first_steps_worthwhile(const bn_plan *, const bn_case *, const bn_sim_desc *);
+/* Whether a small run from the start gains from it: processes share kernels of its device, which is one, they have the
+ * shapes that the child gives them, and there is more than one processor. */
+bool bn_first_steps_worthwhile(const bn_sim_desc *);
 
 /* Sends the case to a child that runs bn_first_steps_here. That it can't run the case is no failure: the run finds out.
  */

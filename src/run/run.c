@@ -35,7 +35,6 @@ typedef struct run {
     double save_after, saved;              /* [s] between them by the clock, 0: none; when the last one began */
     struct sigaction handlers[BN_WATCHED]; /* of the program, at the beginning */
     unsigned long long series_every;       /* steps between rows of the series */
-    double most_steps, end;                /* of the case; [s] of the model's time, 0: none */
     int asked;                             /* whether the run is asked to end: BN_GO_ON, ... */
     bn_watching watching;                  /* the caller of bn_run */
     bool stepping;                         /* everything was ready for the first step */
@@ -191,7 +190,9 @@ static const char *ended_by(run *r)
     if (now.complete)
         return "complete";
     if (bn_sim_done(r->sim))
-        return (double)now.step >= r->most_steps ? "steps" : bn_solver_coordinate(bn_sim_plan(r->sim)->solver).name;
+        return (double)now.step >= bn_sim_stops_at(r->sim).steps
+                   ? "steps"
+                   : bn_solver_coordinate(bn_sim_plan(r->sim)->solver).name;
     if (limit >= 0 && now.step >= (unsigned long long)limit)
         return "steps";
     return NULL;
@@ -273,11 +274,12 @@ static bool saves_at_end(const run *r, const char *why)
 static bool next_is_quiet(const run *r)
 {
     const unsigned long long next = bn_sim_now(r->sim).step + 1;
+    const bn_sim_stop end = bn_sim_stops_at(r->sim);
     const double dt = bn_sim_last_step(r->sim)->dt;
     return next % r->series_every != 0 && (r->save_every <= 0 || next % (unsigned long long)r->save_every != 0) &&
-           (r->desc->steps < 0 || next < (unsigned long long)r->desc->steps) && (double)next < r->most_steps &&
+           (r->desc->steps < 0 || next < (unsigned long long)r->desc->steps) && (double)next < end.steps &&
            !bn_plan_ends_by(bn_sim_plan(r->sim), (double)next) &&
-           (r->end <= 0 || bn_sim_now(r->sim).time + 2 * dt < r->end);
+           (end.time <= 0 || bn_sim_now(r->sim).time + 2 * dt < end.time);
 }
 
 /* Steps until the run ends; the reason is in summary.stopped_by. */
@@ -337,7 +339,7 @@ static bn_status verdict(run *r)
                        "not converged within %lld steps each: %s; what converged is in the results; raise stop.steps, "
                        "or see in series.csv whether the residual still falls",
                        bn_case_int(r->config, "stop.steps"), unconverged);
-    const bool by_case = (double)now.step >= bn_plan_most_steps(bn_sim_plan(r->sim), r->config);
+    const bool by_case = (double)now.step >= bn_sim_stops_at(r->sim).steps;
     if (tolerance > 0 && by_case && strcmp(r->summary.stopped_by, "steps") == 0)
         return bn_fail(r->ctx, BN_DIVERGED,
                        "not converged after %llu steps: residual %.3g, above the tolerance %.3g; raise stop.steps, or "
@@ -458,8 +460,6 @@ static bn_status prepare(run *r)
         r->save_after = 0;
     }
     r->series_every = (unsigned long long)bn_case_int(r->config, "output.series_every");
-    r->most_steps = bn_plan_most_steps(bn_sim_plan(r->sim), r->config);
-    r->end = bn_case_real(r->config, "stop.time");
     r->saved = bn_seconds_now();
     bn_sim_guard(r->sim, (unsigned long long)d->guard);
     const bool synchronous = !r->device || !r->out || bn_device_single_threaded(r->device);
@@ -479,7 +479,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
     bn_status st = prepare(&r);
     if (st == BN_OK) {
         const bool first = bn_context_rank(ctx) == 0, talk = first && !desc->quiet && !desc->json;
-        const double known = bn_sim_plan(r.sim)->course.steps, stop = r.most_steps;
+        const double known = bn_sim_plan(r.sim)->course.steps, stop = bn_sim_stops_at(r.sim).steps;
         const double most = known > 0 && known < stop ? known : stop; /* the solver may know the number of steps */
         if (talk)
             bn_report_begin(r.sim, &r.summary, bn_output_dir_path(r.folder));

@@ -24,7 +24,7 @@
 /* The first steps of a run are waited for as long as the test took, or so long. */
 static const double first_steps_seconds = 3;
 enum { BN_SELFTEST_SECONDS = 300, BN_CLOSING_SECONDS = 30, BN_SELFTEST_CASES = 64 };
-static const double points_set_up_twice = 4e6;
+static const double points_set_up_twice = 4e6, points_held_twice = 1e6;
 
 /* Cases of a solver, as long as the program; with paths where it is kept that they have passed. */
 typedef struct selftest_cases {
@@ -365,11 +365,16 @@ static bn_status tell_failure(bn_context *ctx, const bn_device_info *info, const
     return st;
 }
 
+/* Whether the run begins at the start, on a grid of fewer points. */
+static bool begins_small(const bn_selftest_run *run, double points)
+{
+    const uint32_t *n = run->plan->grid.n;
+    return (double)n[0] * n[1] * n[2] < points && !run->sim->resume && !bn_case_text(run->config, "case.resume")[0];
+}
+
 /* Lists the programs of the test and of the run. */
 static bn_status list_programs(bn_aside *aside, const bn_selftest_run *run, const selftest_cases *cases)
 {
-    const uint32_t *n = run->plan->grid.n;
-    const bool small = (double)n[0] * n[1] * n[2] < points_set_up_twice;
     bn_status st = BN_OK;
     for (size_t i = 0; i < cases->count && st == BN_OK; i++) {
         bn_case *c = NULL;
@@ -378,7 +383,7 @@ static bn_status list_programs(bn_aside *aside, const bn_selftest_run *run, cons
             bn_aside_add(aside, c, &(bn_sim_desc){ .device = run->sim->device }, true);
         bn_case_destroy(&c);
     }
-    if (st == BN_OK && small && !run->sim->resume && !bn_case_text(run->config, "case.resume")[0])
+    if (st == BN_OK && begins_small(run, points_set_up_twice))
         bn_aside_add(aside, run->config, run->sim, false);
     return st;
 }
@@ -407,7 +412,7 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const bool ahead = run && bn_aside_possible(run->sim->device);
-    const bool beside = run && !ahead && bn_first_steps_worthwhile(run->plan, run->config, run->sim);
+    const bool beside = run && !ahead && begins_small(run, points_held_twice) && bn_first_steps_worthwhile(run->sim);
     const size_t room = processors > 1 ? (size_t)processors : 1;
     const size_t most = room - (beside && cases->count <= room); /* many cases keep all processors busy anyway */
     const size_t parts = cases->count < most ? cases->count : most;

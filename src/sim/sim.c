@@ -347,6 +347,7 @@ bn_status bn_sim_serialize(bn_sim *sim, bn_checkpoint_state *k)
 
 bn_checkpoint *bn_sim_resumed(const bn_sim *sim) { return sim->resumed; }
 bn_sim_state bn_sim_now(const bn_sim *sim) { return sim->now; }
+bn_sim_stop bn_sim_stops_at(const bn_sim *sim) { return sim->stop; }
 const bn_results *bn_sim_results(const bn_sim *sim) { return sim->results; }
 size_t bn_sim_field_count(const bn_sim *sim) { return sim->plan->field_count; }
 const bn_sim_field_info *bn_sim_field_at(const bn_sim *sim, size_t index) { return &sim->infos[index]; }

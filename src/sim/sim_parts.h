@@ -68,6 +68,12 @@ typedef struct bn_guard {
 } bn_guard;
 const bn_guard *bn_sim_guarded(const bn_sim *);
 
+/* Where the case ends it at the latest. */
+typedef struct bn_sim_stop {
+    double steps, time; /* [s] of the model's time, 0: at any */
+} bn_sim_stop;
+bn_sim_stop bn_sim_stops_at(const bn_sim *);
+
 /* Nobody will look at the residual and the series of the next steps: they may be those of a step before. */
 void bn_sim_quiet(bn_sim *, bool quiet);
 

@@ -24,9 +24,7 @@ struct bn_sim {
     bn_sim_state now;
     bn_step last;
     unsigned long long outputs_of; /* step of the last bn_sim_update_outputs, plus one; 0: never */
-    struct {
-        double steps, time; /* 0: at any */
-    } stop;
+    bn_sim_stop stop;
     struct {
         bn_tuning groups; /* work-groups of single kernels */
         const char *source;
