@@ -55,10 +55,23 @@ void bn_device_keep(bn_context *ctx, const bn_device_info *info, const char *wha
         (void)remove(aside);
 }
 
+/* A CPU of which a run takes so many threads copies as fast as these do. */
+typedef struct kept_name {
+    char text[32];
+} kept_name;
+
+static kept_name name_of(const bn_device_info *info)
+{
+    kept_name name = { "" };
+    if (info->threads > 0)
+        snprintf(name.text, sizeof name.text, "-%u-threads", (unsigned)info->threads);
+    return name;
+}
+
 double bn_bandwidth_known(bn_context *ctx, const bn_device_info *info)
 {
     double value = 0;
-    FILE *f = bn_device_kept(ctx, info, "");
+    FILE *f = bn_device_kept(ctx, info, name_of(info).text);
     if (!f)
         return 0;
     if (fscanf(f, "copy_bytes_per_second %lf", &value) != 1 || !isfinite(value) || value < 1e6 || value > 1e15)
@@ -154,9 +167,10 @@ bn_status bn_device_bandwidth(bn_device *d, double *bytes_per_second)
     if (st != BN_OK)
         return st;
     d->info.bandwidth = *bytes_per_second;
-    d->listed->bandwidth = *bytes_per_second;
+    if (d->info.threads == 0)
+        d->listed->bandwidth = *bytes_per_second;
     snprintf(text, sizeof text, "copy_bytes_per_second %.6g\n", *bytes_per_second);
-    bn_device_keep(d->ctx, &d->info, "", text);
+    bn_device_keep(d->ctx, &d->info, name_of(&d->info).text, text);
     return BN_OK;
 }
 

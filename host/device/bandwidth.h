@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* The bandwidth that an earlier run has measured, 0 when there is none. */
+/* The bandwidth that an earlier run has measured with as many threads, 0 when there is none. */
 double bn_bandwidth_known(bn_context *, const bn_device_info *);
 /* A text that an earlier run has kept of the device and its driver, by its name, to be read and closed; NULL: there is
  * none. */

@@ -34,6 +34,8 @@ static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t in
                       .platform = entry->platform,
                       .id = entry->id,
                       .profile = profile };
+    if (d->info.threads > 0)
+        d->info.bandwidth = bn_bandwidth_known(ctx, &d->info);
     if (d->quirks.variable)
         (void)setenv(d->quirks.variable, d->quirks.value, 0); /* without memory for it the compiler does as it likes */
     const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)entry->platform, 0 };

@@ -2,8 +2,13 @@
  * vendor's name stands anywhere else in the program. */
 #include "device/quirks.h"
 
+#include "device/context.h"
+
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a row may look at. */
 typedef struct bn_quirk_facts {
@@ -23,6 +28,7 @@ typedef struct bn_quirk {
 
 static void platform_cache(bn_quirks *q) { q->cache = BN_CACHE_PLATFORM; }
 static void folder_cache(bn_quirks *q) { q->cache = BN_CACHE_FOLDER; }
+static void wakes_all_threads(bn_quirks *q) { q->wakes_all_threads = true; }
 static void one_thread(bn_quirks *q) { q->single_threaded = true; }
 static void gpu_kernels(bn_quirks *q) { q->runs_gpu_kernels = true; }
 static void runs_alone(bn_quirks *q) { q->runs_alone = true; }
@@ -72,6 +78,9 @@ static const bn_quirk rows[] = {
       "its own cache serves work-group sizes too, in a folder that only one process may fill; fetching a binary costs "
       "a second compile",
       "measured: 3.25 s against 0.03 s", "2025-11" },
+    { "Portable Computing Language", NULL, NULL, wakes_all_threads,
+      "it wakes all its threads for every launch, which costs small grids more than the threads bring",
+      "measured: PoCL 5.0, 16 cores (docs/measurements.md)", "2026-11" },
     { "Portable Computing Language", NULL, NULL, no_warnings,
       "it tells the program's user how many warnings there were, and on processors without AVX-512 each of its own "
       "functions of sixteen numbers is one: it changes the ABI",
@@ -147,4 +156,25 @@ bn_quirks bn_quirks_find(const bn_device_info *info, size_t least_sub_group)
 void bn_devices_one_queue(void)
 {
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0); /* without memory for it contexts take longer */
+}
+
+/* The variable's name before PoCL 6 and since. PoCL reads it when it lists its devices. Points a thread: measured with
+ * PoCL 5.0 on 16 cores (docs/measurements.md). Parts of a CPU are cut from what is there. */
+void bn_devices_enough_threads(bn_context *ctx, double points)
+{
+    static const char *const names[] = { "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT" };
+    enum { NAMES = sizeof names / sizeof *names, POINTS_A_THREAD = 6000 };
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const double wanted = ceil(points / POINTS_A_THREAD);
+    char text[32];
+    if (!(wanted < (double)processors) || getenv("BINNACLE_PARTITION"))
+        return;
+    for (int i = 0; i < NAMES; i++)
+        if (getenv(names[i]))
+            return;
+    snprintf(text, sizeof text, "%.0f", fmax(wanted, 1));
+    for (int i = 0; i < NAMES; i++)
+        if (setenv(names[i], text, 1) != 0)
+            return; /* without memory for it all threads run */
+    ctx->processors = (uint32_t)processors;
 }

@@ -10,6 +10,7 @@ typedef enum bn_cache_policy { BN_CACHE_OURS, BN_CACHE_PLATFORM, BN_CACHE_FOLDER
 
 typedef struct bn_quirks {
     bn_cache_policy cache;        /* whose binary cache to use */
+    bool wakes_all_threads;       /* for every launch, however small; their number is asked for by the environment */
     bool single_threaded;         /* the implementation must not be called from two threads */
     bool register_option;         /* -cl-nv-maxrregcount and -cl-nv-verbose are understood */
     bool exact_division_flag;     /* -cl-fp32-correctly-rounded-divide-sqrt is understood */

@@ -26,6 +26,7 @@ typedef struct bn_device_info {
     uint64_t largest_buffer; /* CL_DEVICE_MAX_MEM_ALLOC_SIZE [B] */
     uint64_t local_bytes;    /* local memory of a work-group [B] */
     uint32_t compute_units, clock_mhz;
+    uint32_t threads;      /* of a CPU, where a run of few points takes fewer than it has compute units; 0: all */
     size_t max_work_group; /* work-items */
     size_t max_work_item[3];
     bool side_by_side; /* work-groups that fit together run together, and may wait for each other */

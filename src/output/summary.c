@@ -159,6 +159,7 @@ static void add_device(object o, const bn_summary *s)
     put(d, "platform", text(s->device->platform));
     put(d, "driver", text(s->device->driver));
     put(d, "version", text(s->device->version));
+    put(d, "threads", s->device->threads > 0 ? count(s->device->threads) : json_null()); /* null: all of a CPU */
     put(d, "selected_because", text(s->selected_because));
     put(d, "devices", count(s->devices ? bn_device_global_count(s->devices) : 1)); /* all of its group */
     put(d, "ranks", count((size_t)s->ranks));

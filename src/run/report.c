@@ -21,10 +21,14 @@ void bn_report_begin(bn_sim *sim, const bn_summary *s, const char *folder)
     for (int k = 1; k < p->grid.dims; k++)
         fprintf(stderr, " x %" PRIu32, p->grid.n[k]);
     fprintf(stderr, " %s, %.3g MiB\n", p->grid.nodes ? "nodes" : "cells", (double)bytes / 0x1p20);
+    char threads[64] = "";
+    if (s->device && s->device->threads > 0)
+        snprintf(threads, sizeof threads, ", %u of its %u threads", (unsigned)s->device->threads,
+                 (unsigned)s->device->compute_units);
     if (s->device)
-        fprintf(stderr, "device: %s; self-test %s (%.1f s); kernels built in %.1f s; work-groups: %s; output: %s\n",
-                s->selected_because, s->selftest, s->testing, bn_domain_build_stats(bn_sim_domain(sim)).seconds,
-                bn_sim_tuning_source(sim), folder);
+        fprintf(stderr, "device: %s%s; self-test %s (%.1f s); kernels built in %.1f s; work-groups: %s; output: %s\n",
+                s->selected_because, threads, s->selftest, s->testing,
+                bn_domain_build_stats(bn_sim_domain(sim)).seconds, bn_sim_tuning_source(sim), folder);
     else
         fprintf(stderr, "output: %s\n", folder);
     const bn_coordinate along = bn_solver_coordinate(p->solver);

@@ -88,6 +88,7 @@ static bn_status open_device(run *r)
         s->selected_because = "opened by the caller";
     } else {
         const char *selector = r->desc->device;
+        BN_TRY(bn_scaling_threads(ctx, r->config));
         BN_TRY(bn_device_select(ctx, selector, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
         if (!r->desc->weights) /* they are for all that were asked for */
             BN_TRY(bn_scaling_select(ctx, r->config, &selector, room, &s->selected_because));

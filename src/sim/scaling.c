@@ -16,6 +16,12 @@ static const double latency = 14e-6;         /* of a transfer that is waited for
 static const double measured_copy = 4.18e12; /* copy bandwidth of the H200s that the solvers' numbers are of [B/s] */
 static const double worth = 0.05;            /* share of a step that further devices must save */
 
+static double points_of_step(const bn_plan *p)
+{
+    const uint32_t *n = p->grid.n;
+    return p->cut.scaling.points > 0 ? p->cut.scaling.points : (double)n[0] * n[1] * n[2];
+}
+
 static double seconds_of_step(const bn_plan *p, const bn_device_info *info, double devices)
 {
     const bn_plan_scaling *s = &p->cut.scaling;
@@ -25,7 +31,7 @@ static double seconds_of_step(const bn_plan *p, const bn_device_info *info, doub
     const double speed = info->bandwidth > 0 ? info->bandwidth / measured_copy : 1;
     const double rate = s->rate * speed / reals;
     const double halos = devices < 2 ? 0 : devices < 3 || s->one_way ? 1 : 2; /* of a box between others */
-    const double computing = ((s->points > 0 ? s->points : grid) / devices + halos * s->overlap * layer) / rate;
+    const double computing = (points_of_step(p) / devices + halos * s->overlap * layer) / rate;
     const double moving = 2 * (layer * s->bytes * reals / pinned_bandwidth + latency);
     return computing + (devices > 1 ? s->wait : 0) + s->exchanges * halos * s->face +
            fmax(0, s->exchanges * halos * moving - computing);
@@ -54,25 +60,42 @@ size_t bn_scaling_devices(const bn_plan *p, const bn_device_info *info, size_t m
     return count;
 }
 
+static bn_status outline(bn_context *ctx, const bn_case *c, void **state, bn_plan **plan)
+{
+    *plan = NULL;
+    *state = calloc(1, bn_solver_find(bn_case_solver(c))->state_size);
+    return *state ? bn_plan_outline(ctx, c, *state, plan)
+                  : bn_fail(ctx, BN_MEMORY, "no memory for the state of solver %s", bn_case_solver(c));
+}
+
 /* Of a plan that has not looked at cells, unless what they are decides. */
 static bn_status devices_of_case(bn_context *ctx, const bn_case *c, const bn_device_info *info, size_t most,
                                  size_t *count)
 {
-    const size_t bytes = bn_solver_find(bn_case_solver(c))->state_size;
-    bn_plan *plan = NULL;
-    void *state = calloc(1, bytes);
+    bn_plan *plan;
+    void *state;
     bn_status st = BN_OK;
-    if (!state)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the state of solver %s", bn_case_solver(c));
-    BN_GO(bn_plan_outline(ctx, c, state, &plan));
+    BN_GO(outline(ctx, c, &state, &plan));
     *count = bn_scaling_devices(plan, info, most);
     if (*count > 1 && plan->cut.scaling.unsure) {
         bn_plan_destroy(&plan);
-        memset(state, 0, bytes);
+        memset(state, 0, bn_solver_find(bn_case_solver(c))->state_size);
         BN_GO(bn_plan_count(ctx, c, NULL, 1, state, &plan));
         *count = bn_scaling_devices(plan, info, most);
     }
 out:
+    bn_plan_destroy(&plan);
+    free(state);
+    return st;
+}
+
+bn_status bn_scaling_threads(bn_context *ctx, const bn_case *c)
+{
+    bn_plan *plan;
+    void *state;
+    const bn_status st = outline(ctx, c, &state, &plan);
+    if (st == BN_OK)
+        bn_devices_enough_threads(ctx, points_of_step(plan) / (double)bn_context_ranks(ctx));
     bn_plan_destroy(&plan);
     free(state);
     return st;
