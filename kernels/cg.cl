@@ -63,9 +63,9 @@ kernel void cg_residual(STENCIL_ARGUMENTS, global const real *restrict x, global
     CLEAR_LANES(rr);
     CLEAR_LANES(bb);
     CLEAR_LANES(xx);
-    FOR_CELLS(active, i, j, lane) {
+    FOR_CELLS_ALIKE(active, i, j, lane, stencil, STENCIL_INSIDE) {
         const index_t at = AT(i, j);
-        const int n = stencil[at];
+        const int n = STENCIL_HERE(at);
 #define VALUE(dx, dy) x[AROUND(dx, dy)]
         STENCIL_PRODUCT(product, n, x[at], VALUE)
 #undef VALUE
@@ -146,9 +146,9 @@ kernel void cg_dots(STENCIL_ARGUMENTS, global const real *restrict r, global con
     local acc rz[LANES], zaz[LANES];
     CLEAR_LANES(rz);
     CLEAR_LANES(zaz);
-    FOR_CELLS(1, i, j, lane) {
+    FOR_CELLS_ALIKE(1, i, j, lane, stencil, STENCIL_INSIDE) {
         const index_t at = AT(i, j);
-        const int n = stencil[at];
+        const int n = STENCIL_HERE(at);
         const real here = n ? z[at] : 0;
 #define VALUE(dx, dy) z[AROUND(dx, dy)]
         STENCIL_PRODUCT(product, n, here, VALUE)
@@ -167,6 +167,8 @@ kernel void cg_dots(STENCIL_ARGUMENTS, global const real *restrict r, global con
  * direction is computed on them and two nodes around, the next residual on them and one around: what work-groups
  * compute twice saves launches and passes over the grid. */
 #define STEP_ROWS (STEP_BLOCKS * BLOCK_NY)
+/* In line j, whose first node of a loop over columns is i: where nodes end that have all bits. */
+#define END_OF_INSIDE(i, j) ((j) < NY ? end_of_bytes(stencil + AT(i, j), from_, end_, STENCIL_INSIDE) : from_)
 #define P_COLUMNS (BLOCK_NX + 4)
 #define R_COLUMNS (BLOCK_NX + 2)
 
@@ -185,18 +187,19 @@ kernel void cg_step(STENCIL_ARGUMENTS, global const real *restrict r, global rea
     NEXT_STEP(rr, rr, rar)
     const int left = block_first(), top = (int)get_group_id(1) * STEP_ROWS + LAUNCH_Y;
     const int wide = active ? min(BLOCK_NX, NX - left) : -4;
-    FOR_COLUMNS(c, wide + 4, q, STEP_ROWS + 4, STEP_ROWS + 4) {
+    FOR_COLUMNS_ALIKE(c, wide + 4, q, ROWS_OF_BOX(STEP_ROWS, top) + 4, STEP_ROWS + 4, end_) {
         EACH_ROW(row, STEP_ROWS + 4) {
             const index_t at = AT(left + c - 2, top + q + row - 2);
             P[(q + row) * P_COLUMNS + c] = top + q + row < NY + 4 ? r[at] + beta * p[at] : 0;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    FOR_COLUMNS(c, wide + 2, q, STEP_ROWS + 2, STEP_ROWS + 2) {
+    FOR_COLUMNS_ALIKE(c, wide + 2, q, ROWS_OF_BOX(STEP_ROWS, top) + 2, STEP_ROWS + 2,
+                      END_OF_INSIDE(left - 1, top + q - 1)) {
         EACH_ROW(row, STEP_ROWS + 2) {
-            const int line = top + q + row - 1, i = WITHIN_X(left + c - 1), j = WITHIN_Y(line);
+            const int line = top + q + row - 1, i = WITHIN_X((int)(left + c - 1)), j = WITHIN_Y(line);
             const index_t at = AT(left + c - 1, line);
-            const int n = line <= NY ? stencil[at] : 0;
+            const int n = CODE_HERE(line <= NY ? stencil[at] : 0, STENCIL_INSIDE);
             const real before = line <= NY ? r[at] : 0;
             (void)i, (void)j; /* of a stretched grid */
             local const real *around = P + (q + row + 1) * P_COLUMNS + c + 1;
@@ -207,17 +210,17 @@ kernel void cg_step(STENCIL_ARGUMENTS, global const real *restrict r, global rea
             R[(q + row) * R_COLUMNS + c] = n ? before - alpha * product : 0;
         }
     }
-    FOR_COLUMNS(c, wide, q, STEP_ROWS, STEP_ROWS) {
+    FOR_COLUMNS_ALIKE(c, wide, q, ROWS_OF_BOX(STEP_ROWS, top), STEP_ROWS, END_OF_INSIDE(left, top + q)) {
         real here[ROWS_AT_ONCE(STEP_ROWS)], better[ROWS_AT_ONCE(STEP_ROWS)];
         EACH_ROW(row, STEP_ROWS) {
             const index_t at = AT(left + c, min(top + q + row, NY - 1));
-            const int n = stencil[at];
+            const int n = STENCIL_HERE(at);
             const real direction = P[(q + row + 2) * P_COLUMNS + c + 2], value = x[at];
             here[row] = n ? direction : 0;
             better[row] = n ? value + alpha * direction : value;
         }
         EACH_ROW(row, STEP_ROWS) {
-            const index_t at = AT(left + c, top + q + row);
+            const index_t at = AT(left + c, min(top + q + row, NY - 1));
             if (top + q + row < NY) {
                 p_next[at] = here[row];
                 x[at] = better[row];
@@ -228,11 +231,11 @@ kernel void cg_step(STENCIL_ARGUMENTS, global const real *restrict r, global rea
     FOR_LANES(l, 2 * STEP_BLOCKS * LANES)
     sums[l] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    FOR_COLUMNS(lane, wide, q, STEP_ROWS, STEP_ROWS) {
+    FOR_COLUMNS_ALIKE(lane, wide, q, ROWS_OF_BOX(STEP_ROWS, top), STEP_ROWS, END_OF_INSIDE(left, top + q)) {
         EACH_ROW(row, STEP_ROWS) {
-            const int i = left + lane, j = top + q + row;
+            const index_t i = left + lane, j = top + q + row;
             if (j < NY) {
-                const int n = stencil[AT(i, j)];
+                const int n = STENCIL_HERE(AT(i, j));
                 local const real *around = R + (q + row + 1) * R_COLUMNS + lane + 1;
                 local acc *of_block = sums + (q + row) / BLOCK_NY * 2 * LANES;
                 const real here = around[0];
@@ -278,12 +281,11 @@ kernel void cg_preconditioned_step(STENCIL_ARGUMENTS, global const real *restric
     const real along = rzs[0];
     const int left = block_first(), top = block_top(), wide = active ? min(BLOCK_NX, NX - left) : 0;
     CLEAR_LANES(lanes);
-    FOR_COLUMNS(lane, wide, q, BLOCK_NY, BLOCK_NY) {
+    FOR_COLUMNS_ALIKE(lane, wide, q, ROWS_OF_BOX(BLOCK_NY, top), BLOCK_NY, END_OF_INSIDE(left, top + q)) {
         real residual[ROWS_AT_ONCE(BLOCK_NY)], better[ROWS_AT_ONCE(BLOCK_NY)], here[ROWS_AT_ONCE(BLOCK_NY)];
         EACH_ROW(row, BLOCK_NY) {
-            const int i = left + lane, j = min(top + q + row, NY - 1);
-            const index_t at = AT(i, j);
-            const int n = stencil[at];
+            const index_t i = left + lane, j = min(top + q + row, NY - 1), at = AT(i, j);
+            const int n = STENCIL_HERE(at);
 #define VALUE(dx, dy) (z[AROUND(dx, dy)] + beta * p[AROUND(dx, dy)])
             here[row] = n ? VALUE(0, 0) : 0;
             STENCIL_PRODUCT(product, n, here[row], VALUE)
@@ -292,7 +294,7 @@ kernel void cg_preconditioned_step(STENCIL_ARGUMENTS, global const real *restric
             better[row] = n ? x[at] + along * here[row] : x[at];
         }
         EACH_ROW(row, BLOCK_NY) {
-            const index_t at = AT(left + lane, top + q + row);
+            const index_t at = AT(left + lane, min(top + q + row, NY - 1));
             if (top + q + row < NY) {
                 p_next[at] = here[row];
                 r[at] = residual[row];

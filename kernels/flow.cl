@@ -16,10 +16,9 @@
 /* The bits of a node. Compilers leave out what is done at nodes of a kind that the case does not have. */
 #define NODE_AT(at) (node[at] & ~ABSENT_KINDS)
 /* The bits of most nodes: psi and omega are unknown there and at all neighbours, and so is T; the four cells around are
- * fluid. What a loop over cells alike (lib/lanes.h) has for the bits of a node and of its stencil. */
+ * fluid. What a loop over cells alike (lib/lanes.h) has for the bits of a node. */
 #define IN_THE_FLUID (NODE_OMEGA | NODE_PSI)
 #define NODE_HERE(at) CODE_HERE(NODE_AT(at), IN_THE_FLUID)
-#define STENCIL_HERE(at) CODE_HERE(stencil[at], STENCIL_INSIDE)
 
 /* Sum over neighbours whose value is given, each times its coupling; `first`: PSI_GIVEN, OMEGA_GIVEN or HEAT_GIVEN. */
 #define GIVEN(f, n, first, s, kx, ky)                                                                            \
@@ -283,7 +282,7 @@ kernel void flow_wall_vorticity(AXES_ARGUMENT global const real *restrict psi, g
     CLEAR_LANES(residuals);
     CLEAR_LANES(sizes);
     CLEAR_LANES(speeds);
-    FOR_CELLS_ALIKE(i, j, lane, node, IN_THE_FLUID) {
+    FOR_CELLS_ALIKE(1, i, j, lane, node, IN_THE_FLUID) {
         const index_t at = AT(i, j);
         const int n = NODE_HERE(at);
         real w, u, v, residual;
@@ -364,7 +363,7 @@ kernel void flow_body_pressure(global const real *restrict psi, global const rea
     local acc lanes[LANES];
     for (int body = 1; body <= BODIES; body++) {
         CLEAR_LANES(lanes);
-        FOR_CELLS_ALIKE(i, j, lane, node, IN_THE_FLUID) {
+        FOR_CELLS_ALIKE(1, i, j, lane, node, IN_THE_FLUID) {
             const index_t at = AT(i, j);
             const int n = NODE_HERE(at);
             if ((n & NODE_OMEGA) && (n & 15 * PSI_GIVEN)) {

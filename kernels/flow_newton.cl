@@ -84,7 +84,7 @@ kernel void flow_newton_residual(AXES_ARGUMENT global const real *restrict psi, 
     CLEAR_LANES(speeds);
     CLEAR_LANES(heats);
     CLEAR_LANES(all);
-    FOR_CELLS_ALIKE(i, j, lane, node, IN_THE_FLUID) {
+    FOR_CELLS_ALIKE(1, i, j, lane, node, IN_THE_FLUID) {
         const index_t at = AT(i, j);
         const int n = NODE_HERE(at);
         real u = velocity[at], v = velocity[at + PLANE];

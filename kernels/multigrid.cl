@@ -153,15 +153,15 @@ static inline real share(int fine, int coarse, int step, int n, real last)
               inside = patch_i >= begin_i && patch_i + PATCH_COLUMNS <= end_i && patch_j >= begin_j &&             \
                        patch_j + rows <= end_j;
 
-/* B = b, V = W b, the first sweep from zero. special: whether not all nodes are of kind SAME; then K are the kinds, 0
- * beyond the grid, and B is zero where there is no unknown. */
+/* B = b, V = W b, the first sweep from zero. special: whether not all nodes are of kind SAME; then, and on CPUs, K are
+ * the kinds, 0 beyond the grid, and B is zero where there is no unknown. */
 #define LOAD_PATCH                                                                                                 \
     if (get_local_id(0) == 0)                                                                                      \
         special = !inside;                                                                                         \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
-    if (inside) {                                                                                                  \
+    if (!KINDS_ARE_KEPT && inside) {                                                                               \
         int others = 0;                                                                                            \
-        FOR_PATCH(column, row, 0, UNROLLED) {                                                                      \
+        FOR_PATCH(column, row, 0, UNROLLED, from_) {                                                               \
             const index_t at = AT(patch_i + column, patch_j + row);                                                \
             const real right = b[at];                                                                              \
             others |= kind[at] ^ SAME;                                                                             \
@@ -172,53 +172,79 @@ static inline real share(int fine, int coarse, int step, int n, real last)
             atomic_or(&special, 1);                                                                                \
     }                                                                                                              \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
-    if (special)                                                                                                   \
-        FOR_PATCH(column, row, 0, UNROLLED) {                                                                      \
-            const int i = clamp(patch_i + column, begin_i, end_i - 1), j = clamp(patch_j + row, begin_j, end_j - 1); \
+    if (KINDS_ARE_KEPT || special)                                                                                 \
+        FOR_PATCH(column, row, 0, UNROLLED, END_OF_READABLE) {                                                     \
+            const int i_wanted = patch_i + (int)column, j_wanted = patch_j + (int)row,                             \
+                      i = IS_ALIKE ? i_wanted : clamp(i_wanted, begin_i, end_i - 1),                               \
+                      j = IS_ALIKE ? j_wanted : clamp(j_wanted, begin_j, end_j - 1);                               \
             const index_t at = AT(i, j);                                                                           \
-            const int there = kind[at], n = i == patch_i + column && j == patch_j + row ? there : 0;               \
+            const int there = kind[at], n = i == i_wanted && j == j_wanted ? there : 0;                            \
             const real right = b[at], weight = WEIGHT(n, at);                                                      \
             NEAR(K, 0, 0) = (uchar)n;                                                                              \
             NEAR(B, 0, 0) = n ? right : 0;                                                                         \
             NEAR(V, 0, 0) = n ? weight * right : 0;                                                                \
         }                                                                                                          \
     barrier(CLK_LOCAL_MEM_FENCE)
+/* Of a row of the patch, from from_ on: where what can be read ends. */
+#define END_OF_READABLE                                                                                            \
+    (patch_j + row >= begin_j && patch_j + row < end_j && patch_i + from_ >= begin_i                               \
+         ? max(from_, min((long)(end_i - patch_i), end_))                                                          \
+         : from_)
 
 /* What becomes of value, residual and damping over the diagonal at each node, `left` of them from the margin's end,
- * from the values v(dx, dy): put_same where all nodes of the patch are of kind SAME; else put, of zeros where there is
- * no unknown. */
+ * from the values v(dx, dy): put_same where all nodes of the patch, or around, are of kind SAME; else put, of zeros
+ * where there is no unknown. */
 #define FOR_RESIDUALS(v, left, put_same, put)                                                                      \
-    if (special) {                                                                                                 \
-        FOR_PATCH(column, row, left, ROLLED) {                                                                     \
-            const int n = NEAR(K, 0, 0), i = patch_i + column, j = patch_j + row;                                  \
-            const index_t at = AT(i, j);                                                                           \
+    if (KINDS_ARE_KEPT || special) {                                                                               \
+        FOR_PATCH(column, row, left, ROLLED, END_OF_KIND(K, SAME)) {                                               \
             const real here = v(0, 0);                                                                             \
-            real residual = 0, weight = 0;                                                                         \
-            (void)weight, (void)at;                                                                                \
-            if (n == SAME) {                                                                                       \
-                SAME_PRODUCT(product, here, v)                                                                     \
-                residual = NEAR(B, 0, 0) - product;                                                                \
-                weight = same_weight;                                                                              \
-            } else if (n) {                                                                                        \
-                OWN_PRODUCT(product, n, here, v)                                                                   \
-                residual = NEAR(B, 0, 0) - product;                                                                \
-                weight = WEIGHT(n, at);                                                                            \
+            if (IS_ALIKE) {                                                                                        \
+                SAME_RESIDUAL(v)                                                                                   \
+                put_same;                                                                                          \
+            } else {                                                                                               \
+                const int n = NEAR(K, 0, 0), i = patch_i + (int)column, j = patch_j + (int)row;                    \
+                const index_t at = AT(i, j);                                                                       \
+                real residual = 0, weight = 0;                                                                     \
+                (void)weight, (void)at;                                                                            \
+                if (!KINDS_ARE_KEPT && n == SAME) {                                                                \
+                    SAME_PRODUCT(product, here, v)                                                                 \
+                    residual = NEAR(B, 0, 0) - product;                                                            \
+                    weight = same_weight;                                                                          \
+                } else if (n) {                                                                                    \
+                    OWN_PRODUCT(product, n, here, v)                                                               \
+                    residual = NEAR(B, 0, 0) - product;                                                            \
+                    weight = WEIGHT(n, at);                                                                        \
+                }                                                                                                  \
+                put;                                                                                               \
             }                                                                                                      \
-            put;                                                                                                   \
         }                                                                                                          \
     } else {                                                                                                       \
-        FOR_PATCH(column, row, left, UNROLLED) {                                                                   \
-            const real here = v(0, 0), weight = same_weight;                                                       \
-            (void)weight;                                                                                          \
-            SAME_PRODUCT(product, here, v)                                                                         \
-            const real residual = NEAR(B, 0, 0) - product;                                                         \
+        FOR_PATCH(column, row, left, UNROLLED, from_) {                                                            \
+            const real here = v(0, 0);                                                                             \
+            SAME_RESIDUAL(v)                                                                                       \
             put_same;                                                                                              \
         }                                                                                                          \
     }
+#define SAME_RESIDUAL(v)                                                                                           \
+    const real weight = same_weight;                                                                               \
+    (void)weight;                                                                                                  \
+    SAME_PRODUCT(product, here, v)                                                                                 \
+    const real residual = NEAR(B, 0, 0) - product;
 
 #define OF_V(dx, dy) NEAR(V, dx, dy)
 #define OF_S(dx, dy) NEAR(S, dx, dy)
 #define SWEPT (here + weight * residual)
+
+/* Of a row of coarse nodes, from from_ on: where those end that have two steps to the next one on all sides. */
+#define END_OF_EVEN                                                                                                \
+    (step_x == 2 && step_y == 2 && IS_EVEN(row, patch_j, SIZES_Y0, SIZES_NY, SIZES_GNY) &&                         \
+             IS_EVEN(from_, patch_i, SIZES_X0, SIZES_NX, SIZES_GNX)                                                \
+         ? min(end_, min(coarser.SIZES_GNX - 1 - coarser.SIZES_X0, coarser.SIZES_NX) -                             \
+                         (long)((patch_i + PATCH_MARGIN) / 2))                                                     \
+         : from_)
+#define IS_EVEN(at, patch, x0, nx, gnx)                                                                            \
+    ((at) + (patch + PATCH_MARGIN) / 2 < coarser.nx && (at) + (patch + PATCH_MARGIN) / 2 + coarser.x0 >= 1 &&      \
+     (at) + (patch + PATCH_MARGIN) / 2 + coarser.x0 <= coarser.gnx - 2)
 
 /* From the right-hand side of this grid to that of the next coarser one: two sweeps of damped Jacobi from zero,
  * x1 = W b, x = x1 + W (b - A x1); the residual b - A x; restricted. */
@@ -235,14 +261,14 @@ kernel void mg_down(MATRIX_ARGUMENTS, global const real *restrict b, int rows, c
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_RESIDUALS(OF_S, 2, NEAR(V, 0, 0) = residual, NEAR(V, 0, 0) = residual)
     barrier(CLK_LOCAL_MEM_FENCE);
-    FOR_COARSE(column, row) {
-        const int i = (patch_i + PATCH_MARGIN) / step_x + column, j = (patch_j + PATCH_MARGIN) / step_y + row,
-                  c = (step_y * j - patch_j) * PATCH_COLUMNS + step_x * i - patch_i;
-        const index_t to = coarser.SIZES_FIRST + (index_t)j * coarser.SIZES_PITCH + i;
-        const int wanted = i < coarser.SIZES_NX && j < coarser.SIZES_NY;
+    FOR_COARSE(column, row, END_OF_EVEN) {
+        const index_t i = (patch_i + PATCH_MARGIN) / step_x + column, j = (patch_j + PATCH_MARGIN) / step_y + row,
+                      c = (step_y * j - patch_j) * PATCH_COLUMNS + step_x * i - patch_i;
+        const index_t to = coarser.SIZES_FIRST + j * coarser.SIZES_PITCH + i;
+        const int wanted = IS_ALIKE || (i < coarser.SIZES_NX && j < coarser.SIZES_NY);
         real value = 0;
 #define FINER(dx, dy) V[c + (dx) + (dy)*PATCH_COLUMNS]
-        if (!special) {
+        if (IS_ALIKE || (!KINDS_ARE_KEPT && !special)) {
             value = value + REAL(0.25) * FINER(-1, -1);
             value = value + REAL(0.5) * FINER(0, -1);
             value = value + REAL(0.25) * FINER(1, -1);
@@ -252,9 +278,10 @@ kernel void mg_down(MATRIX_ARGUMENTS, global const real *restrict b, int rows, c
             value = value + REAL(0.25) * FINER(-1, 1);
             value = value + REAL(0.5) * FINER(0, 1);
             value = value + REAL(0.25) * FINER(1, 1);
+            value = KINDS_ARE_KEPT && coarser_kind[to] == 0 ? 0 : value;
         } else if (wanted && coarser_kind[to] != 0) {
-            RESTRICTED(total, FINER, coarser.SIZES_X0 + i, coarser.SIZES_Y0 + j, coarser.SIZES_GNX, coarser.SIZES_GNY,
-                       GNX, GNY)
+            RESTRICTED(total, FINER, coarser.SIZES_X0 + (int)i, coarser.SIZES_Y0 + (int)j, coarser.SIZES_GNX,
+                       coarser.SIZES_GNY, GNX, GNY)
             value = total;
         }
 #undef FINER

@@ -111,39 +111,65 @@ typedef long lane_t; /* as wide as index_t */
     for (int row = 0; row < (rows); row++)                                                                             \
         EACH_LANE(lane, count, body)
 
-/* FOR_CELLS (reduce.h) of a block where most cells have the same code. The loop over `other_` has two turns, the
- * stretch of cells from here on whose code is `usual` and the cell behind it, and is unrolled: in the first copy of the
- * body CODE_HERE is a constant, branches on it are gone, and the compiler can make vectors. */
-#define FOR_CELLS_ALIKE(i, j, lane, codes, usual)                                                                      \
-    for (int j = block_top(), rows_ = min(block_top() + BLOCK_NY, NY); j < rows_; j++)                                 \
-        for (int from_ = block_first() + (int)get_local_id(0), end_ = min(block_first() + BLOCK_NX, NX), to_ = from_;  \
-             from_ < end_; from_ = to_ + (int)get_local_size(0))                                                       \
-            _Pragma("clang loop unroll(full)") for (int other_ = 0; other_ < 2; other_++)                              \
-                IN_VECTORS for (int i = other_ ? to_ : from_,                                                          \
-                                stop_ = other_ ? min(to_ + 1, end_)                                                    \
-                                               : (to_ = end_of_stretch((codes) + AT(0, j), from_, end_, usual)),       \
-                                lane = i - block_first();                                                              \
-                                i < stop_; i = other_ ? stop_ : i + 1, lane++)
+/* A row [first, last) of cells of which most have the same code; lane: counted from the first. The loop over `other_`
+ * has two turns, a stretch of those alike from from_ on and the cell behind it, and is unrolled: in the first copy of
+ * the body CODE_HERE is a constant, branches on it are gone, and the compiler can make vectors. end_of_those_alike: an
+ * expression of from_ and end_. Several work-items of a group take cell by cell. */
+#define IN_STRETCHES(i, lane, first, last, end_of_those_alike)                                                         \
+    for (long from_ = (first) + (long)get_local_id(0), end_ = (last), to_ = from_; from_ < end_;                       \
+         from_ = to_ + (long)get_local_size(0))                                                                        \
+        _Pragma("clang loop unroll(full)") for (int other_ = 0; other_ < 2; other_++)                                  \
+            IN_VECTORS for (long i = other_ ? to_ : from_,                                                             \
+                            stop_ = other_ ? min(to_ + 1, end_)                                                        \
+                                           : (to_ = get_local_size(0) == 1 ? (end_of_those_alike) : from_),            \
+                            lane = i - (first);                                                                        \
+                            i < stop_; i = other_ ? stop_ : i + 1, lane++)
 #define CODE_HERE(code, usual) (other_ ? (code) : (usual))
-/* The cells of a kernel of range BN_PER_CELL_OR_BLOCK: here a block, on a GPU the one of this work-item. */
-#define EACH_CELL_ALIKE(i, j, codes, usual) FOR_CELLS_ALIKE(i, j, lane_, codes, usual)
 
-/* The first of places from ... end - 1 that is not `usual`; `from` itself where the work-group has several work-items.
- */
-INLINED int end_of_stretch(global const int *codes, int from, int end, int usual)
+/* FOR_CELLS, and FOR_COLUMNS, of reduce.h. */
+#define FOR_CELLS_ALIKE(active, i, j, lane, codes, usual)                                                              \
+    for (int j = block_top(), rows_ = (active) ? min(block_top() + BLOCK_NY, NY) : 0; j < rows_; j++)                  \
+        IN_STRETCHES(i, lane, block_first(), min(block_first() + BLOCK_NX, NX),                                        \
+                     sizeof *(codes) == 1                                                                              \
+                         ? end_of_bytes((global const uchar *)(codes) + AT(0, j), from_, end_, usual)                  \
+                         : end_of_integers((global const int *)(codes) + AT(0, j), from_, end_, usual))
+#define FOR_COLUMNS_ALIKE(c, wide, first, high, chunk, end_of_those_alike)                                             \
+    for (int first = 0; first < (high); first++)                                                                       \
+        IN_STRETCHES(c, lane_, 0, wide, end_of_those_alike)
+/* The cells of a kernel of range BN_PER_CELL_OR_BLOCK: here a block, on a GPU the one of this work-item. */
+#define EACH_CELL_ALIKE(i, j, codes, usual) FOR_CELLS_ALIKE(1, i, j, lane_, codes, usual)
+
+/* The first of places from ... end - 1 that is not `usual`. */
+INLINED long end_of_integers(global const int *codes, long from, long end, int usual)
 {
-    int to = from;
-    for (; get_local_size(0) == 1 && to + 16 <= end; to += 16) {
+    long to = from;
+    for (; to + 16 <= end; to += 16) {
         const int16 differ = vload16(0, codes + to) ^ usual;
         const int8 eight = differ.lo | differ.hi;
         const int4 four = eight.lo | eight.hi;
         if (four.x | four.y | four.z | four.w)
             break;
     }
-    while (get_local_size(0) == 1 && to < end && codes[to] == usual)
+    while (to < end && codes[to] == usual)
         to++;
     return to;
 }
+#define END_OF_BYTES(name, space)                                                                                      \
+    INLINED long name(space const uchar *codes, long from, long end, int usual)                                        \
+    {                                                                                                                  \
+        const ulong all = 0x0101010101010101UL * (ulong)usual;                                                         \
+        long to = from;                                                                                                \
+        for (; to + 16 <= end; to += 16) {                                                                             \
+            const ulong2 differ = as_ulong2(vload16(0, codes + to)) ^ all;                                             \
+            if (differ.x | differ.y)                                                                                   \
+                break;                                                                                                 \
+        }                                                                                                              \
+        while (to < end && codes[to] == usual)                                                                         \
+            to++;                                                                                                      \
+        return to;                                                                                                     \
+    }
+END_OF_BYTES(end_of_bytes, global)
+END_OF_BYTES(end_of_local_bytes, local)
 
 /* Rows of lanes that need results of the row before. Work-items of a GPU share each row and wait for each other at its
  * end. On a CPU the work-item with HAS_ROWS goes through all of them alone: PoCL 5.0 aborts on barriers in a loop with
@@ -191,7 +217,8 @@ typedef int lane_t;
         body;                                                                                                          \
     }
 #define ROWS_ARE_CUT 0
-#define FOR_CELLS_ALIKE(i, j, lane, codes, usual) FOR_CELLS(1, i, j, lane)
+#define FOR_CELLS_ALIKE(active, i, j, lane, codes, usual) FOR_CELLS(active, i, j, lane)
+#define FOR_COLUMNS_ALIKE(c, wide, first, high, chunk, end_of_those_alike) FOR_COLUMNS(c, wide, first, high, chunk)
 #define CODE_HERE(code, usual) code
 #define EACH_CELL_ALIKE(i, j, codes, usual) CELL(i, j);
 #define FOR_LANES_OF_ROW FOR_LANES

@@ -16,17 +16,20 @@
  *   COARSE_ROW, ROW_IS_BETWEEN    with `left` 1: the coarse row below, counted from the patch's first, and whether
  *                                 there is another one above it */
 #if IS_CPU
-#define FOR_PATCH(column, row, left, loop)                                                                         \
-    for (int row = (left) + (int)get_local_id(0); row < rows - (left); row += (int)get_local_size(0))              \
-        for (int column = (left); column < PATCH_COLUMNS - (left); column++)
-#define FOR_COARSE(column, row)                                                                                    \
-    for (int row = (int)get_local_id(0); row < rows / 2 - PATCH_MARGIN; row += (int)get_local_size(0))             \
-        for (int column = 0; column < PATCH_X / 2; column++)
+#define FOR_PATCH(column, row, left, loop, end_of_those_alike)                                                     \
+    for (long row = (left); row < rows - (left); row++)                                                            \
+        IN_STRETCHES(column, lane_, left, PATCH_COLUMNS - (left), end_of_those_alike)
+#define FOR_COARSE(column, row, end_of_those_alike)                                                                \
+    for (long row = 0; row < rows / 2 - PATCH_MARGIN; row++)                                                       \
+        IN_STRETCHES(column, lane_, 0, PATCH_X / 2, end_of_those_alike)
+#define END_OF_KIND(kinds, usual) end_of_local_bytes((kinds) + row * PATCH_COLUMNS, from_, end_, usual)
+#define KINDS_ARE_KEPT 1
+#define IS_ALIKE (!other_)
 #define NEAR(array, dx, dy) array[(row + (dy)) * PATCH_COLUMNS + column + (dx)]
 #define COARSE_ROW(row) (((row)-PATCH_MARGIN) >> 1)
 #define ROW_IS_BETWEEN(row) (((row)&1) == 0)
 #else
-#define FOR_PATCH(column, row, left, loop)                                                                         \
+#define FOR_PATCH(column, row, left, loop, end_of_those_alike)                                                     \
     ROLLED for (int unit_ = (int)get_local_id(0); unit_ < PATCH_COLUMNS * ((rows + 3 - 2 * (left)) / 4);           \
                 unit_ += (int)get_local_size(0))                                                                   \
         if (unit_ % PATCH_COLUMNS >= (left) && unit_ % PATCH_COLUMNS < PATCH_COLUMNS - (left))                     \
@@ -34,7 +37,9 @@
                           base_ = first_ * PATCH_COLUMNS + column, row_ = 0, row = first_;                         \
                       row_ < 4; row_++, row++)                                                                     \
                 if ((left) % 2 == 1 || row_ < 2 || first_ + 4 <= rows - (left))
-#define FOR_COARSE(column, row)                                                                                    \
+#define KINDS_ARE_KEPT 0
+#define IS_ALIKE 0
+#define FOR_COARSE(column, row, end_of_those_alike)                                                                \
     ROLLED for (int unit_ = (int)get_local_id(0); unit_ < PATCH_COLUMNS / 2 * (rows / 2 - PATCH_MARGIN);           \
                 unit_ += (int)get_local_size(0))                                                                   \
         if (unit_ % (PATCH_COLUMNS / 2) < PATCH_X / 2)                                                             \

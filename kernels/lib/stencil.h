@@ -15,6 +15,8 @@
 #define STENCIL_SOUTH 64
 #define STENCIL_NORTH 128
 #define STENCIL_INSIDE 255 /* all eight */
+/* What a loop over cells alike (lanes.h) has for the byte of a node. */
+#define STENCIL_HERE(at) CODE_HERE(stencil[at], STENCIL_INSIDE)
 
 #if STRETCHED
 #define WITH_AXES , global const real *axes           /* parameter of a function that has (i, j) */
