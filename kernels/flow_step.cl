@@ -31,6 +31,7 @@ kernel void flow_step(global real *omega, global real *next, global const real *
                       volatile global int *meeting, int run, global real *totals)
 {
     local real2 z[ROOM > CHUNK_POINTS ? ROOM : CHUNK_POINTS];
+    int met = meeting[MEETINGS];
 #if !HEAT
     global const real *T_next = 0;
 #endif
@@ -53,7 +54,7 @@ kernel void flow_step(global real *omega, global real *next, global const real *
             FOR_GROUPS(task, run ? (x.count + COLUMNS - 1) / COLUMNS : 0)
             solve_columns(spread, spread, spread_psi, heat ? 1 : 2, y, task * COLUMNS, systems, psi_systems,
                           (local real *)z);
-            meet(meeting);
+            meet(meeting, &met);
             continue;
         }
         FOR_GROUPS(task, run ? (last ? 2 * all : all) : 0)
@@ -99,7 +100,7 @@ kernel void flow_step(global real *omega, global real *next, global const real *
             barrier(CLK_GLOBAL_MEM_FENCE); /* vorticity reads the temperature of its row */
 #endif
         }
-        meet(meeting);
+        meet(meeting, &met);
     }
     const int rows = run ? NY : 0;
     FOR_GROUPS(j, rows)

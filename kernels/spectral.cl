@@ -18,6 +18,7 @@ kernel void spectral_solve(global const real *in, global real *out, global real 
                            global real *failed)
 {
     local real2 z[ROOM > 2 * COLUMNS * CHUNKS ? ROOM : 2 * COLUMNS * CHUNKS];
+    int met = meeting[MEETINGS];
     const axis x = { ODD_X, FIRST_X, COUNT_X, TWICE_LOW_X, TWICE_HIGH_X };
     const columns c = { COUNT_X, FIRST_Y, FIRST_Y + COUNT_Y - 1, CHUNKS, LOW_FREE_Y, HIGH_FREE_Y };
     const int all = (FIRST_Y + COUNT_Y + 1) / 2; /* pairs of rows */
@@ -37,7 +38,7 @@ kernel void spectral_solve(global const real *in, global real *out, global real 
             store(!back ? work : second ? out_second : out, l, x, t, 0, PLUS && second, plus, z);
         }
         if (!back)
-            meet(meeting);
+            meet(meeting, &met);
     }
     if (get_group_id(0) == 0 && get_local_id(0) == 0)
         failed[0] = (real)meeting[FAILED];

@@ -18,6 +18,8 @@ BN_CHECKED bn_status bn_device_array_slabs(bn_domain *, const char *name, const 
                                            size_t each, size_t unit, bn_device_array **out);
 BN_CHECKED bn_status bn_device_array_integers(bn_domain *, const char *name, const int32_t *values, size_t count,
                                               bn_device_array **out);
+/* What work-groups that wait for each other meet by (kernels/lib/meet.h). */
+BN_CHECKED bn_status bn_device_array_meeting(bn_domain *, bn_device_array **out);
 /* New values of a table of reals, as many as it has; kernels launched before still see the old ones. */
 BN_CHECKED bn_status bn_device_array_rewrite(bn_device_array *, const double *values, size_t count);
 /* `count` 64-bit integers, zero at first, that the work-items of all boxes add to with fixed_add (kernels/lib/fixed.h).

@@ -161,6 +161,12 @@ bn_status bn_device_array_integers(bn_domain *d, const char *name, const int32_t
     return create(d, name, values, count * sizeof *values, out);
 }
 
+bn_status bn_device_array_meeting(bn_domain *d, bn_device_array **out)
+{
+    static const int32_t none[128] = { 0 };
+    return bn_device_array_integers(d, "meeting", none, sizeof none / sizeof *none, out);
+}
+
 bn_status bn_device_array_counters(bn_domain *d, const char *name, size_t count, bn_device_array **out)
 {
     *out = NULL;

@@ -9,32 +9,35 @@
 #define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
-/* Polls after which a work-group gives up: a second or more. */
+/* Polls after which a work-group gives up: a second or more; it looks every so often whether another one has. */
 #define PATIENCE (1 << 22)
-#define ARRIVALS 0
-#define MEETINGS 1
-#define FAILED 2
+#define LOOKS (1 << 6)
+/* Places in `meeting`, each in a line of the cache of its own: those who wait read no line that others arrive at. Arrivals
+ * are counted in two places by turns: each is emptied while none can arrive there. */
+#define ARRIVALS(meetings) (((meetings) & 1) * 32)
+#define MEETINGS 64
+#define FAILED 96
 
-/* All work-groups of a launch wait for each other. meeting: integers, zero at first, whose place FAILED is 1 once one
- * has waited in vain. */
-ALWAYS_INLINED void meet(volatile global int *meeting)
+/* All work-groups of a launch wait for each other. meeting: 128 integers, zero at first (bn_device_array_meeting), of
+ * which FAILED is 1 once one has waited in vain. met: what MEETINGS was when the launch began, counted on here. */
+ALWAYS_INLINED void meet(volatile global int *meeting, int *met)
 {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0 && get_num_groups(0) > 1) {
-        const int before = meeting[MEETINGS];
         FENCE;
-        if (atomic_inc(meeting + ARRIVALS) == (int)get_num_groups(0) - 1) {
-            atomic_xchg(meeting + ARRIVALS, 0);
+        if (atomic_inc(meeting + ARRIVALS(*met)) == (int)get_num_groups(0) - 1) {
             FENCE;
-            atomic_inc(meeting + MEETINGS);
+            meeting[MEETINGS] = *met + 1;
+            meeting[ARRIVALS(*met)] = 0;
         } else {
-            int polls = meeting[FAILED] ? PATIENCE : 0;
-            while (meeting[MEETINGS] == before && polls < PATIENCE)
-                polls++;
+            int polls = 0;
+            while (meeting[MEETINGS] == *met && polls < PATIENCE)
+                polls = ++polls % LOOKS == 0 && meeting[FAILED] ? PATIENCE : polls;
             if (polls == PATIENCE)
                 atomic_xchg(meeting + FAILED, 1);
         }
         FENCE;
     }
+    *met += 1;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }

@@ -279,14 +279,13 @@ bool bn_spectral_takes_one_launch(const bn_stencil *s, size_t real_bytes, const 
 static bn_status build_one_launch(bn_domain *domain, const bn_define *defines, size_t count, const bn_spectral_plan *p,
                                   size_t systems, size_t row_items, size_t columns, bn_spectral *s)
 {
-    static const int32_t none[4] = { 0 };
     const size_t rows = systems * (((size_t)p->axis[1].first + (size_t)p->axis[1].count + 1) / 2),
                  groups = ((size_t)p->axis[0].count + columns - 1) / columns;
     BN_TRY(bn_program_build(domain, "transform+columns+spectral", defines, count, &s->program));
     BN_TRY(bn_kernel_find(s->program, &solve_kernel, &s->solve));
     bn_kernel_items(s->solve, larger_group(row_items, (columns * (size_t)p->columns.chunks + 31) / 32 * 32));
     bn_kernel_side_by_side(s->solve, rows > groups ? rows : groups);
-    BN_TRY(bn_device_array_integers(domain, "meeting", none, sizeof none / sizeof *none, &s->meeting));
+    BN_TRY(bn_device_array_meeting(domain, &s->meeting));
     return bn_scalars_create(domain, "failed meetings", 1, &s->failed);
 }
 

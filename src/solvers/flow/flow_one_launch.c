@@ -106,14 +106,13 @@ bn_status flow_one_launch_setup(bn_sim *sim, flow *s)
 {
     bn_domain *d = bn_sim_domain(sim);
     bn_device_array **t = s->device.step_tables;
-    const int32_t none[4] = { 0 };
     double totals[FLOW_TOTALS + 1];
     s->device.step = bn_sim_kernel(sim, "flow_step");
     if (!s->device.step || bn_domain_boxes(d) > 1 || !bn_kernel_fits(s->device.step)) {
         s->device.step = NULL;
         return BN_OK;
     }
-    BN_TRY(bn_device_array_integers(d, "meeting", none, 4, &t[STEP_MEETING]));
+    BN_TRY(bn_device_array_meeting(d, &t[STEP_MEETING]));
     BN_TRY(create_tables(d, s, t));
     bn_kernel_side_by_side(s->device.step, s->config.nx > s->config.ny ? s->config.nx : s->config.ny);
     BN_TRY(launch(s, false));
