@@ -268,7 +268,7 @@ kernel void mg_down(MATRIX_ARGUMENTS, global const real *restrict b, int rows, c
         const int wanted = IS_ALIKE || (i < coarser.SIZES_NX && j < coarser.SIZES_NY);
         real value = 0;
 #define FINER(dx, dy) V[c + (dx) + (dy)*PATCH_COLUMNS]
-        if (IS_ALIKE || (!KINDS_ARE_KEPT && !special)) {
+        if (IS_ALIKE | (!KINDS_ARE_KEPT & !special)) {
             value = value + REAL(0.25) * FINER(-1, -1);
             value = value + REAL(0.5) * FINER(0, -1);
             value = value + REAL(0.25) * FINER(1, -1);

@@ -29,8 +29,8 @@ double bn_seconds_now(void); /* of the monotonic clock */
 void bn_devices_one_queue(void);
 
 /* For a process that opens devices for one run, before it lists any: drivers of CPUs that wake all their threads for
- * every launch begin with as many as gain by so many points a launch, unless the user's environment says otherwise. */
-void bn_devices_enough_threads(bn_context *, double points);
+ * every launch begin with so many, rounded up, unless the user's environment says otherwise. */
+void bn_devices_enough_threads(bn_context *, double threads);
 
 /* Whether kernels that a process of this program has compiled need not be compiled by this one: they are in a cache
  * that all share, or had by bn_device_fetch_kernels. Not of drivers whose cache is their own affair. */

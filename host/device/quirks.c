@@ -158,21 +158,20 @@ void bn_devices_one_queue(void)
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0); /* without memory for it contexts take longer */
 }
 
-/* The variable's name before PoCL 6 and since. PoCL reads it when it lists its devices. Points a thread: measured with
- * PoCL 5.0 on 16 cores (docs/measurements.md). Parts of a CPU are cut from what is there. */
-void bn_devices_enough_threads(bn_context *ctx, double points)
+/* The variable's name before PoCL 6 and since. PoCL reads it when it lists its devices. Parts of a CPU are cut from
+ * what is there. */
+void bn_devices_enough_threads(bn_context *ctx, double wanted)
 {
     static const char *const names[] = { "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT" };
-    enum { NAMES = sizeof names / sizeof *names, POINTS_A_THREAD = 6000 };
+    enum { NAMES = sizeof names / sizeof *names };
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const double wanted = ceil(points / POINTS_A_THREAD);
     char text[32];
-    if (!(wanted < (double)processors) || getenv("BINNACLE_PARTITION"))
+    if (!(wanted <= (double)processors - 1) || getenv("BINNACLE_PARTITION"))
         return;
     for (int i = 0; i < NAMES; i++)
         if (getenv(names[i]))
             return;
-    snprintf(text, sizeof text, "%.0f", fmax(wanted, 1));
+    snprintf(text, sizeof text, "%.0f", fmax(ceil(wanted), 1));
     for (int i = 0; i < NAMES; i++)
         if (setenv(names[i], text, 1) != 0)
             return; /* without memory for it all threads run */

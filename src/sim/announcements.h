@@ -30,6 +30,7 @@ void bn_plan_one_box(bn_plan *);    /* no cuts at all: several devices leave the
 typedef struct bn_plan_scaling {
     double rate;      /* points, cells or photons a second on one device; 0: not known */
     double points;    /* in a step; 0: those of the grid */
+    double launches;  /* of a step, one after the other, about; 0: one */
     int along;        /* axis that boxes follow each other on */
     double exchanges; /* launches in a step that wait for a halo */
     double bytes;     /* of a halo, for each cell of the cut */

@@ -15,6 +15,9 @@ static const double pinned_bandwidth = 55e9; /* between an H200 and pinned memor
 static const double latency = 14e-6;         /* of a transfer that is waited for [s] */
 static const double measured_copy = 4.18e12; /* copy bandwidth of the H200s that the solvers' numbers are of [B/s] */
 static const double worth = 0.05;            /* share of a step that further devices must save */
+static const double worth_a_thread = 35e-9;  /* of a CPU: a launch that takes an H200 so long (measurements.md) [s] */
+
+static double reals_of(const bn_plan *p) { return p->precision == BN_DOUBLE ? 2 : 1; }
 
 static double points_of_step(const bn_plan *p)
 {
@@ -27,7 +30,7 @@ static double seconds_of_step(const bn_plan *p, const bn_device_info *info, doub
     const bn_plan_scaling *s = &p->cut.scaling;
     const uint32_t *n = p->grid.n;
     const double grid = (double)n[0] * n[1] * n[2], layer = grid / n[s->along];
-    const double reals = p->precision == BN_DOUBLE ? 2 : 1;
+    const double reals = reals_of(p);
     const double speed = info->bandwidth > 0 ? info->bandwidth / measured_copy : 1;
     const double rate = s->rate * speed / reals;
     const double halos = devices < 2 ? 0 : devices < 3 || s->one_way ? 1 : 2; /* of a box between others */
@@ -89,13 +92,22 @@ out:
     return st;
 }
 
+/* What an H200 would take for one of a step's launches, by worth_a_thread, but no more threads than lines: of some
+ * solvers a line is a work-group. */
+static double threads_of(const bn_plan *p)
+{
+    const bn_plan_scaling *s = &p->cut.scaling;
+    const double launch = points_of_step(p) * reals_of(p) / s->rate / fmax(s->launches, 1);
+    return s->rate > 0 ? fmin(launch / worth_a_thread, p->grid.n[s->along]) : HUGE_VAL;
+}
+
 bn_status bn_scaling_threads(bn_context *ctx, const bn_case *c)
 {
     bn_plan *plan;
     void *state;
     const bn_status st = outline(ctx, c, &state, &plan);
     if (st == BN_OK)
-        bn_devices_enough_threads(ctx, points_of_step(plan) / (double)bn_context_ranks(ctx));
+        bn_devices_enough_threads(ctx, threads_of(plan) / bn_context_ranks(ctx));
     bn_plan_destroy(&plan);
     free(state);
     return st;

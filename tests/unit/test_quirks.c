@@ -92,11 +92,11 @@ TEST(kernels_are_told_what_compilers_of_cpus_do)
 }
 
 /* What PoCL is asked for by its variables, before and since version 6; "" where it is not asked. */
-static const char *threads_for(double points)
+static const char *threads_for(double wanted)
 {
     bn_context *ctx;
     ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    bn_devices_enough_threads(ctx, points);
+    bn_devices_enough_threads(ctx, wanted);
     bn_context_destroy(&ctx);
     const char *older = getenv("POCL_MAX_PTHREAD_COUNT"), *newer = getenv("POCL_CPU_MAX_CU_COUNT");
     ck_assert_str_eq(older ? older : "", newer ? newer : "");
@@ -109,19 +109,19 @@ static void forget_threads(void)
     ck_assert_int_eq(unsetenv("POCL_CPU_MAX_CU_COUNT"), 0);
 }
 
-TEST(runs_of_few_points_take_few_threads_of_a_cpu)
+TEST(small_runs_take_few_threads_of_a_cpu)
 {
     const bool several = sysconf(_SC_NPROCESSORS_ONLN) > 1;
     forget_threads();
-    ck_assert_str_eq(threads_for(65 * 65), several ? "1" : "");
+    ck_assert_str_eq(threads_for(0.7), several ? "1" : "");
     forget_threads();
     ck_assert_str_eq(threads_for(1e9), "");
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
-    ck_assert_str_eq(threads_for(65 * 65), "");
+    ck_assert_str_eq(threads_for(0.7), "");
     ck_assert_int_eq(unsetenv("BINNACLE_PARTITION"), 0);
     ck_assert_int_eq(setenv("POCL_MAX_PTHREAD_COUNT", "7", 1), 0); /* the user's own */
     ck_assert_int_eq(setenv("POCL_CPU_MAX_CU_COUNT", "7", 1), 0);
-    ck_assert_str_eq(threads_for(65 * 65), "7");
+    ck_assert_str_eq(threads_for(0.7), "7");
     forget_threads();
 }
 

@@ -592,6 +592,7 @@ static void plan_scaling(const bn_case *c, const flow *s, bn_plan *p)
     static const double agglomerated = 1024 * 1024;
     const double points = (double)s->config.nx * s->config.ny;
     bn_plan_scaling scaling = { .rate = 85e9, .along = 1, .exchanges = 1, .bytes = 4, .face = 29e-6, .wait = 40e-6 };
+    scaling.launches = s->config.a > 0 ? 10 : 7;
     if (s->systems.direct) {
         scaling.rate = s->config.a > 0 ? 16e9 : 27e9;
         scaling.face = 100e-6; /* of all exchanges together */
@@ -604,6 +605,7 @@ static void plan_scaling(const bn_case *c, const flow *s, bn_plan *p)
         }
         if (s->systems.bits[i] && s->systems.desc[i].method == BN_LINEAR_MULTIGRID) {
             scaling.rate = 4.65e9;
+            scaling.launches = 50;
             scaling.exchanges = 50.0 / 3 * fmax(1, ceil(log2(points / agglomerated) / 2));
             scaling.wait = 750e-6;
         }
