@@ -345,6 +345,63 @@ static inline void store_transposed(global real2 *other, const int16 sizes, glob
     }
 }
 
+/* Half steps along the lines [top, bottom), at most ROWS, of a cross-section. apart: work-groups of a launch have a
+ * line each. */
+static inline void steps_along(global real2 *psi, global const real2 *factors_r, global const change_t *change,
+                               global real2 *work, global real2 *other, const int16 sizes, int store, int top,
+                               int bottom, int apart, real2 factor, int reach, int steps, local real2 *memory)
+{
+    const int from_local = STORED_FROM_LOCAL & IN_REGISTERS & !apart;
+    ROLLED for (int row = top; row < bottom; row += LINES) {
+        TAKE_STEPS(from_local ? store : 2, row, row - top, factor)
+        barrier(CLK_LOCAL_MEM_FENCE);
+#if STORED_FROM_LOCAL
+        const int begin = (row - top) / HELD * HELD, end = row - top + LINES; /* of the lines that are held, so far */
+        const uint values = store && from_local && (end - begin == HELD || top + end >= NY) ? NX * HELD : 0;
+        for (uint n = (uint)get_local_id(0); n < values; n += (uint)get_local_size(0)) {
+            const int i = (int)(n / HELD), at = begin + (int)(n % HELD);
+            if (top + at < NY && IS_STORED(i))
+                other[STORED_AT(i, top + at)] = memory[NODES_OF(at) + i * LINES + at % LINES];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if ((store != 0) & !from_local)
+        store_transposed(other, sizes, psi, top, bottom);
+}
+
+#if ONE_LAUNCH
+/* Passes along the lines of one direction and of the other by turns, as many half steps in the first as `first` says,
+ * in the last one `last`, else two: many steps along z of a small square cross-section, whose launches cost more than
+ * what they do. Grids of both directions lie alike. Between passes all work-groups meet (lib/meet.h). along_y: whether
+ * the first pass is along y. store: of the last pass, as of bpm_half_step. passes 0: a meeting alone, which proves that
+ * work-groups run side by side. failed: 1 where they did not. */
+kernel void bpm_steps(global real2 *psi_x, global real2 *psi_y, global const real2 *restrict factors_x,
+                      global const real2 *restrict factors_y, global const change_t *restrict change_x,
+                      global const change_t *restrict change_y, global real2 *work, int along_y, int passes, int first,
+                      int last, int store, real factor_x, real factor_y, int reach_x, int reach_y,
+                      volatile global int *meeting, global real *failed)
+{
+    local real2 memory[MEMORY_VALUES];
+    int met = meeting[MEETINGS];
+    ROLLED for (int pass = 0; pass < max(passes, 1); pass++) {
+        const int y = (along_y + pass) & 1, ends = pass + 1 >= passes;
+        const int count = pass == 0 ? first : ends ? last : 2;
+        FOR_GROUPS(task, passes > 0 ? (NY + ROWS - 1) / ROWS : 0)
+        {
+            steps_along(y ? psi_y : psi_x, y ? factors_y : factors_x, y ? change_y : change_x, work, y ? psi_x : psi_y,
+                        (int16)(0), ends ? store : 1, task * ROWS, min(task * ROWS + ROWS, NY), 0,
+                        (real2)(factor_x, factor_y), y ? reach_y : reach_x, count, memory);
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (!ends || passes == 0)
+            meet(meeting, &met);
+    }
+    if (get_group_id(0) == 0 && get_local_id(0) == 0)
+        failed[0] = (real)meeting[FAILED];
+}
+#else
 /* Lines of more chunks than work-items go by in windows that overlap, each with ends as if there were walls: what is
  * wrong there comes reach + 1 chunks inwards in a step, as with pieces of lines (docs/bpm.md). Results lie in `work`:
  * the next window needs what psi was. */
@@ -393,25 +450,10 @@ kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factor
                          reach, steps, memory);
         return;
     }
-    const int from_local = STORED_FROM_LOCAL & IN_REGISTERS & !apart;
-    ROLLED for (int row = top; row < bottom; row += LINES) {
-        TAKE_STEPS(from_local ? store : 2, row, row - top, (real2)(factor_x, factor_y))
-        barrier(CLK_LOCAL_MEM_FENCE);
-#if STORED_FROM_LOCAL
-        const int begin = (row - top) / HELD * HELD, end = row - top + LINES; /* of the lines that are held, so far */
-        const uint values = store && from_local && (end - begin == HELD || top + end >= NY) ? NX * HELD : 0;
-        for (uint n = (uint)get_local_id(0); n < values; n += (uint)get_local_size(0)) {
-            const int i = (int)(n / HELD), at = begin + (int)(n % HELD);
-            if (top + at < NY && IS_STORED(i))
-                other[STORED_AT(i, top + at)] = memory[NODES_OF(at) + i * LINES + at % LINES];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-    }
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    if ((store != 0) & !from_local)
-        store_transposed(other, sizes, psi, top, bottom);
+    steps_along(psi, factors_r, change, work, other, sizes, store, top, bottom, apart, (real2)(factor_x, factor_y),
+                reach, steps, memory);
 }
+#endif
 #endif
 #endif
 #endif

@@ -14,6 +14,8 @@
 
 #define BPM_SOLVERS(X) X(BPM_DIRECT, "direct") X(BPM_FFT, "fft")
 typedef enum bpm_solver { BPM_SOLVERS(BN_CHOICE_ENUM) } bpm_solver;
+#define BPM_STEP_LAUNCHES(X) X(BPM_LAUNCHES_AUTO, "auto") X(BPM_LAUNCHES_ONE, "one") X(BPM_LAUNCHES_SEVERAL, "several")
+typedef enum bpm_launches { BPM_STEP_LAUNCHES(BN_CHOICE_ENUM) } bpm_launches;
 #define BPM_POLARISATIONS(X) X(BPM_TE, "te") X(BPM_TM, "tm")
 typedef enum bpm_polarisation { BPM_POLARISATIONS(BN_CHOICE_ENUM) } bpm_polarisation;
 #define BPM_WALLS(X) X(BPM_METAL, "metal") X(BPM_PML, "pml")
@@ -51,6 +53,7 @@ typedef struct bpm_config {
     uint32_t n, rows, beams; /* unknowns of a row, rows of the grid; in a plane each beam is a row */
     int axes;                /* 1: beams in a plane, 2: a beam in space */
     bpm_solver solver;
+    bpm_launches launches;
     double width, h, length, dz;
     size_t steps, per_record; /* steps along z: in all, in a step of the simulation */
     bool tm, wide_angle, pml, lossy, single;
@@ -208,6 +211,9 @@ typedef struct bpm_space {
     bool scaled, scaled_for_layers; /* whether axis[].scale is known, and whether it has the absorbing layers */
     bpm_made_for made;              /* matrices on a device */
     double largest;                 /* of |psi| */
+    bn_kernel *steps;               /* many steps a launch, where they gain by it; else NULL */
+    bn_device_array *meeting;       /* of its work-groups (kernels/lib/meet.h) */
+    bn_scalars *failed;             /* whether they did not meet */
     bool relaxing;                  /* the mode is sought by steps along imaginary z */
     int relax_stage, relax_steps;
     double relax_dz, relax_tolerance, relax_index, relax_change;
@@ -264,11 +270,31 @@ BN_CHECKED bn_status bpm_allocate(bn_plan *, size_t count, double **out);
 BN_CHECKED bn_status bpm_allocate_pairs(bn_plan *, size_t count, double _Complex **out);
 BN_CHECKED bn_status bpm_allocate_operator(bn_plan *, bpm_axis *);
 /* Constants of the kernels for the lines of axis d; the plan has those of axis 0. */
-enum { BPM_KERNEL_CONSTANTS = 9 };
+enum { BPM_KERNEL_CONSTANTS = 9, BPM_DEFINES = BPM_KERNEL_CONSTANTS + 1 };
 void bpm_kernel_constants(const bpm *, int d, const bn_device_info *, bn_define out[BPM_KERNEL_CONSTANTS]);
 BN_CHECKED bn_status bpm_plan_constants(bn_plan *, const bpm *);
 /* psi, divided by the axes' scale, and `envelope`: work space of the steps, and E or H itself in files. */
 BN_CHECKED bn_status bpm_plan_psi(bn_plan *, bpm *);
+
+/* --- many steps in one launch, in space (bpm_one_launch.c) --- */
+
+typedef enum bpm_store { BPM_IN_PLACE, BPM_TRANSPOSED, BPM_BOTH } bpm_store; /* of a result; see kernels/bpm.cl */
+
+/* Passes along the lines of one direction and of the other by turns: `first` half steps, 2, 2, ..., `last`. */
+typedef struct bpm_passes {
+    bool along_y; /* the first */
+    size_t count;
+    int first, last;
+    bpm_store store; /* of the last; the others store their results transposed */
+} bpm_passes;
+
+BN_CHECKED bn_status bpm_plan_one_launch(bn_plan *, const bpm *);
+/* The fields of both axes are there. space.steps stays NULL where steps are several launches. */
+BN_CHECKED bn_status bpm_one_launch_setup(bpm *);
+void bpm_one_launch_teardown(bpm *);
+BN_CHECKED bn_status bpm_run_passes(const bpm *, const bpm_passes *);
+/* BN_DEVICE where work-groups have waited for each other in vain. */
+BN_CHECKED bn_status bpm_check_meetings(const bpm *);
 
 /* bpm_structure.c: the case's structures, and squares of the index at height z. */
 BN_CHECKED bn_status bpm_read_structures(const bn_case *, bpm *);

@@ -170,6 +170,7 @@ static bn_status plan_fields(bn_plan *p, bpm *s)
                                               .overlap = 0.5 * overlap });
         BN_TRY(bn_plan_skip_kernel(p, "bpm_crank_nicolson"));
         BN_TRY(bpm_plan_constants(p, s));
+        BN_TRY(bpm_plan_one_launch(p, s));
         BN_TRY(bn_plan_choice(p, "steps along z by", "elimination along x and y"));
     }
     return bn_plan_picture(p, &(bn_picture_desc){ .name = "cross-section",
@@ -385,11 +386,10 @@ static bn_status cut_lines(bn_sim *sim, bpm_axis *y)
     return BN_OK;
 }
 
-/* The domains of both axes are there: kernels of one know the place of the other. */
-static bn_status setup_axis(bpm *s, int d)
+static bn_status make_fields(bpm *s, int d)
 {
-    static const bn_kernel_desc half_step = { "bpm_half_step", BN_PER_ROWS, { .reads = 5, .writes = 2, .flops = 60 } };
     bpm_axis *a = &s->axis[d];
+    const bn_type v = s->c.lossy ? BN_T_REAL2 : BN_T_REAL;
     if (d == 1) {
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "psi of lines", .type = BN_T_REAL2 }, &a->psi));
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work));
@@ -397,21 +397,31 @@ static bn_status setup_axis(bpm *s, int d)
         a->psi = s->psi;
         a->work = s->work;
     }
+    BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "r of lines", .type = BN_T_REAL2 }, &a->r_field));
+    return bn_field_create(a->domain, &(bn_field_desc){ .name = "v of lines", .type = v }, &a->v_field);
+}
+
+/* The domains of both axes are there: kernels of one know the place of the other. */
+static bn_status build_half_step(bpm *s, int d)
+{
+    static const bn_kernel_desc half_step = { "bpm_half_step", BN_PER_ROWS, { .reads = 5, .writes = 2, .flops = 60 } };
+    bpm_axis *a = &s->axis[d];
     bn_define defines[BPM_KERNEL_CONSTANTS];
     bpm_kernel_constants(s, d, bn_device_describe(bn_domain_device(a->domain)), defines);
     BN_TRY(bn_program_build(a->domain, "bpm+bpm_lanes", defines, BPM_KERNEL_CONSTANTS, &a->program));
-    BN_TRY(bn_kernel_find(a->program, &half_step, &a->kernel));
-    BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "r of lines", .type = BN_T_REAL2 }, &a->r_field));
-    return bn_field_create(
-        a->domain, &(bn_field_desc){ .name = "v of lines", .type = s->c.lossy ? BN_T_REAL2 : BN_T_REAL }, &a->v_field);
+    return bn_kernel_find(a->program, &half_step, &a->kernel);
 }
 
 static bn_status setup(bn_sim *sim, bpm *s)
 {
     s->axis[0].domain = bn_sim_domain(sim);
     BN_TRY(cut_lines(sim, &s->axis[1]));
-    BN_TRY(setup_axis(s, 0));
-    return setup_axis(s, 1);
+    for (int d = 0; d < 2; d++)
+        BN_TRY(make_fields(s, d));
+    BN_TRY(bpm_one_launch_setup(s));
+    for (int d = 0; !s->space.steps && d < 2; d++)
+        BN_TRY(build_half_step(s, d));
+    return BN_OK;
 }
 
 static void drop_axis(bpm_axis *a, int d)
@@ -431,6 +441,7 @@ static void drop_pieces(bn_domain **domain, bn_field **psi)
 
 static void teardown(bpm *s)
 {
+    bpm_one_launch_teardown(s);
     for (int d = 1; d >= 0; d--)
         drop_axis(&s->axis[d], d);
     drop_pieces(&s->axis[1].domain, &s->axis[1].psi);
@@ -447,12 +458,12 @@ static bn_status cut_again(bn_sim *sim, bpm *s)
     y->psi = NULL;
     bn_status st = cut_lines(sim, y);
     if (st == BN_OK)
-        st = setup_axis(s, 1);
+        st = make_fields(s, 1);
+    if (st == BN_OK)
+        st = build_half_step(s, 1);
     drop_pieces(&domain, &psi);
     return st;
 }
-
-typedef enum bpm_store { IN_PLACE, TRANSPOSED, BOTH } bpm_store; /* where a result is stored; see kernels/bpm.cl */
 
 static bn_status run_half_steps(const bpm *s, int d, bn_arg to, bpm_store store, int count)
 {
@@ -467,12 +478,14 @@ static bn_status run_half_steps(const bpm *s, int d, bn_arg to, bpm_store store,
 static bn_status half_steps(const bpm *s, int d, int count, bpm_store store)
 {
     const bpm_axis *a = &s->axis[d];
+    if (s->space.steps)
+        return bpm_run_passes(s, &(bpm_passes){ d, 1, count, count, store });
     const bn_arg here = BN_UPDATE(a->psi), there = BN_WRITE_TRANSPOSED(s->axis[!d].psi);
     size_t most;
     BN_TRY(bpm_launch_steps(a, BN_BLOCK_NY, (size_t)count, &most));
     for (; count > (int)most; count -= (int)most)
-        BN_TRY(run_half_steps(s, d, here, IN_PLACE, (int)most));
-    return run_half_steps(s, d, store == IN_PLACE ? here : there, store, count);
+        BN_TRY(run_half_steps(s, d, here, BPM_IN_PLACE, (int)most));
+    return run_half_steps(s, d, store == BPM_IN_PLACE ? here : there, store, count);
 }
 
 /* x, y y, x x, ..., and the last one alone. psi stays with the lines that the next step begins with; when it is
@@ -481,11 +494,17 @@ static bn_status half_steps(const bpm *s, int d, int count, bpm_store store)
 static bn_status propagate(bpm *s, const bpm_steps *steps)
 {
     int d = bpm_begins_along_y(steps->first);
-    BN_TRY(half_steps(s, d, 1, TRANSPOSED));
+    if (s->space.steps) {
+        const bool ends_along_y = (d + steps->count) % 2 == 1;
+        BN_TRY(bpm_run_passes(
+            s, &(bpm_passes){ d, steps->count + 1, 1, 1, steps->observed && ends_along_y ? BPM_BOTH : BPM_IN_PLACE }));
+        return steps->observed ? bpm_check_meetings(s) : BN_OK;
+    }
+    BN_TRY(half_steps(s, d, 1, BPM_TRANSPOSED));
     d = !d;
     for (size_t k = 1; k < steps->count; k++, d = !d)
-        BN_TRY(half_steps(s, d, 2, TRANSPOSED));
-    return half_steps(s, d, 1, steps->observed && d == 1 ? BOTH : IN_PLACE);
+        BN_TRY(half_steps(s, d, 2, BPM_TRANSPOSED));
+    return half_steps(s, d, 1, steps->observed && d == 1 ? BPM_BOTH : BPM_IN_PLACE);
 }
 
 typedef struct lines {
@@ -543,14 +562,14 @@ static bn_status section(bn_sim *sim, bpm *s, bool entered)
     BN_TRY(make_stale_matrices(sim, s));
     if (!fits(y)) {
         if (along_y) /* no half step, but transposed */
-            BN_TRY(half_steps(s, 1, 0, TRANSPOSED));
+            BN_TRY(half_steps(s, 1, 0, BPM_TRANSPOSED));
         along_y = false;
         BN_TRY(cut_again(sim, s));
         bpm_mark_stale(s, 1, &s->space.made, false, s->space.section_z);
         BN_TRY(make_matrices(sim, s, 1));
     }
     /* Checkpoints have psi along x; a step that begins along y needs it there. */
-    return !along_y && bpm_begins_along_y(s->done) ? half_steps(s, 0, 0, TRANSPOSED) : BN_OK;
+    return !along_y && bpm_begins_along_y(s->done) ? half_steps(s, 0, 0, BPM_TRANSPOSED) : BN_OK;
 }
 
 const bpm_method bpm_space_method = {
