@@ -185,6 +185,21 @@ TEST(several_gpus_compute_fluxes_ahead)
     ck_assert(!is_ahead("solver.ahead=100", "boundary.left.kind=open", &gpu, 4));
 }
 
+/* Before any device is looked for. A case of which results are known has fewer of them while its cells are not known.
+ */
+TEST(threads_are_counted_without_the_cells)
+{
+    bn_case *config;
+    ck_assert_int_eq(unsetenv("POCL_MAX_PTHREAD_COUNT"), 0);
+    ck_assert_int_eq(unsetenv("POCL_CPU_MAX_CU_COUNT"), 0);
+    ck_assert_int_eq(bn_case_read(ctx, "data/cases/maxwell/stack-600nm.toml", NULL, 0, &config), BN_OK);
+    ck_assert_msg(bn_scaling_threads(ctx, config) == BN_OK, "%s", bn_error_text(ctx));
+    ck_assert_int_eq(bn_case_verdict(ctx, config), BN_OK);
+    bn_case_destroy(&config);
+    ck_assert_int_eq(unsetenv("POCL_MAX_PTHREAD_COUNT"), 0);
+    ck_assert_int_eq(unsetenv("POCL_CPU_MAX_CU_COUNT"), 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], "table") != 0)
