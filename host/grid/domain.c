@@ -20,11 +20,14 @@ typedef struct bn_row_units {
 } bn_row_units;
 /* On a CPU a cache line of single precision from row to row. On a GPU 128 bytes, what the work-items of a thread load
  * at once: with rows that start 16 bytes behind them an H200 needs 1.7 times as long for lines along y of 8 columns
- * side by side, and 1.1 times for maxwell's two passes. */
-static bn_row_units row_units(bool gpu, bn_precision precision)
+ * side by side, and 1.1 times for maxwell's two passes. Rows that are shorter than that would be mostly padding. */
+static bn_row_units row_units(bool gpu, const bn_domain_desc *desc)
 {
-    const uint32_t reals = precision == BN_DOUBLE ? 16 : 32;
-    return gpu ? (bn_row_units){ reals, reals } : (bn_row_units){ 4, 16 };
+    const uint32_t reals = desc->precision == BN_DOUBLE ? 16 : 32;
+    uint32_t apart = 8;
+    while (apart < desc->grid.n[0] && apart < reals)
+        apart *= 2;
+    return gpu ? (bn_row_units){ apart, apart } : (bn_row_units){ 4, 16 };
 }
 
 /* Layout of one component of a box; false when a product overflows. */
@@ -290,7 +293,7 @@ static void widen(const bn_domain *d, const bn_cutting *c, bn_box *box)
 static bn_status cut_boxes(bn_domain *d, const bn_cutting *c)
 {
     const bn_grid *g = &d->desc.grid;
-    const bn_row_units units = row_units(d->device && !bn_runs_cpu_kernels(d->device), d->desc.precision);
+    const bn_row_units units = row_units(d->device && !bn_runs_cpu_kernels(d->device), &d->desc);
     d->max_radius = d->overlaps ? 0 : d->desc.halo;
     d->box_count = (size_t)d->desc.boxes;
     d->boxes = calloc(d->box_count, sizeof *d->boxes);
@@ -566,7 +569,7 @@ uint64_t bn_domain_estimate(const bn_domain_desc *desc, int element_bytes, int c
     /* One box: more boxes add only halos. On a CPU it is a little less. */
     bn_layout l;
     uint64_t bytes;
-    if (!layout_of(desc->grid.n, desc->grid.dims, desc->halo, row_units(true, desc->precision), 0, &l) ||
+    if (!layout_of(desc->grid.n, desc->grid.dims, desc->halo, row_units(true, desc), 0, &l) ||
         __builtin_mul_overflow((uint64_t)l.plane, (uint64_t)element_bytes * (uint64_t)(components > 0 ? components : 1),
                                &bytes))
         return 0;

@@ -254,6 +254,9 @@ static void choose_group(bn_kernel *k)
                                                                  : 256;
             g[0] = d->desc.grid.dims > 1 ? 64 : room;
             g[1] = d->desc.grid.dims > 1 && room > 64 ? room / 64 : 1;
+            /* Rows shorter than that leave the other work-items idle. */
+            for (; d->desc.grid.dims > 1 && g[0] >= 2 * (size_t)d->desc.grid.n[0] && g[0] > 1; g[1] *= 2)
+                g[0] /= 2;
         }
         for (int i = d->desc.grid.dims; i < 3; i++) /* a shape with more dimensions than the grid is folded into x */
             g[0] *= g[i], g[i] = 1;

@@ -154,6 +154,18 @@ TEST(every_cell_once_in_odd_shapes)
     close_device();
 }
 
+/* Rows on GPUs begin at 128 bytes, but for those that would be mostly padding. */
+TEST(narrow_grids_take_little_memory)
+{
+    const uint32_t widths[] = { 1, 7, 16, 17, 60 }, most[] = { 16, 16, 48, 64, 96 };
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        const bn_domain_desc desc = { .grid = { .dims = 3, .n = { widths[i], 40, 50 } },
+                                      .halo = 1,
+                                      .precision = BN_SINGLE };
+        ck_assert_uint_eq(bn_domain_estimate(&desc, 8, 1, NULL), (uint64_t)most[i] * 42 * 52 * 8);
+    }
+}
+
 TEST(a_work_group_has_a_whole_row)
 {
     static const size_t groups[][3] = { { 0 }, { 1, 1, 1 }, { 7, 3, 1 }, { 256, 1, 1 } };
