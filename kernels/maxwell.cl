@@ -363,7 +363,37 @@ kernel void maxwell_E_watched(global const real2 *restrict H, global const edge_
     put_partial_max(partials, 1, sizes);
 }
 
-kernel void maxwell_maxima(global const acc *restrict partials, global real *restrict maxima)
+#if ONE_LAUNCH
+/* Both passes in one launch of work-groups that meet between them (lib/meet.h). run: 0 for a meeting alone, which proves
+ * that they run side by side. */
+#define FOR_CELLS_OF_ALL(i, j, k)                                                                                      \
+    FOR_GROUPS(task_, run ? (NX * NY * NZ + (int)get_local_size(0) - 1) / (int)get_local_size(0) : 0)                  \
+    for (int n_ = task_ * (int)get_local_size(0) + (int)get_local_id(0), i = n_ % NX, j = n_ / NX % NY,                \
+             k = n_ / (NX * NY), once_ = n_ < NX * NY * NZ;                                                            \
+         once_; once_ = 0)
+kernel void maxwell_both(global real2 *E, global real2 *H, global real2 *part_E, global real2 *part_H,
+                         global const edge_t *restrict edge, global const real2 *restrict coefficients_E,
+                         global const real2 *restrict coefficients_H, volatile global int *meeting,
+                         int run FACE_PARAMETER FUSED_PARAMETERS)
+{
+    int met = meeting[MEETINGS];
+    FOR_CELLS_OF_ALL(i, j, k)
+        step_cell_H(E, coefficients_H, H, part_H, i, j, k FACE FUSED_H);
+    meet(meeting, &met);
+    FOR_CELLS_OF_ALL(i, j, k) {
+        vector old, next;
+        step_cell_E(H, edge, coefficients_E, E, part_E, i, j, k, &old, &next FUSED_E);
+    }
+}
+#define MEETING_PARAMETER , volatile global int *meeting
+#define MEETINGS_FAILED ((real)meeting[FAILED])
+#else
+#define MEETING_PARAMETER
+#define MEETINGS_FAILED 0
+#endif
+
+/* maxima[2]: 1 where work-groups did not meet. */
+kernel void maxwell_maxima(global const acc *restrict partials, global real *restrict maxima MEETING_PARAMETER)
 {
     local acc scratch[FINISH_LANES];
     const acc change = total_max(partials, 0, scratch);
@@ -371,6 +401,7 @@ kernel void maxwell_maxima(global const acc *restrict partials, global real *res
     if (get_local_id(0) == 0) {
         maxima[0] = change;
         maxima[1] = size;
+        maxima[2] = MEETINGS_FAILED;
     }
 }
 

@@ -23,8 +23,9 @@ static const bn_key schema[] = {
               "or memory of the library's caller); NaN: the material's" },
 
     { .name = "solver.sweep", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_SWEEPS), .def_text = "auto",
-      .help = "H and E in a pass each, cell by cell or in loops along rows, or in one sweep along z with a second "
-              "buffer of every field; auto: rows on a CPU, on a GPU fused above a million cells" },
+      .help = "H and E in a pass each, cell by cell or in loops along rows, both passes in one launch where "
+              "work-groups can wait for each other, or in one sweep along z with a second buffer of every field; auto: "
+              "rows on a CPU, on a GPU fused above a million cells, one launch on small grids" },
     { .name = "solver.start", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_STARTS), .def_text = "dark",
       .help = "no field, or that of the planar stack that the structure is on average" },
     { .name = "solver.accelerate", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_ACCELERATIONS),
@@ -54,7 +55,7 @@ static const bn_key schema[] = {
 /* clang-format on */
 
 static const bn_variant variants[] = {
-    { "solver.sweep", "two-pass|rows|fused", true, NULL },
+    { "solver.sweep", "two-pass|rows|fused|one-launch", true, NULL },
     { 0 },
 };
 
@@ -66,6 +67,7 @@ static const bn_kernel_desc kernels[] = {
     { "maxwell_E_rows", BN_PER_BLOCK, { .reads = 12.75, .writes = 6, .flops = 84 } },
     { "maxwell_E_watched", BN_PER_BLOCK, { .reads = 12.75, .writes = 6, .flops = 104 } },
     { "maxwell_fused", BN_PER_TILE, { .reads = 12.75, .writes = 12, .flops = 184 } },
+    { "maxwell_both", BN_SIDE_BY_SIDE, { .reads = 24.75, .writes = 12, .flops = 168 } },
     { "maxwell_anderson_store", BN_PER_CELL, { .reads = 40, .writes = 40, .flops = 20 } },
     { "maxwell_anderson_gram", BN_PER_BLOCK, { .reads = 100, .writes = 0, .flops = 320 } },
     { "maxwell_anderson_gram_sum", BN_ONCE, { 8, 0, 0 } },
@@ -88,6 +90,7 @@ static const bn_kernel_desc kernels[] = {
     X(SOURCE_PLANE, m->light.volume || m->light.current ? -1 : (long long)m->light.source,                       \
       "plane of E, above which E and H are the scattered field")                                                 \
     X(FUSED, s->config.sweep == MAXWELL_FUSED, "the kernel that advances H and E in one sweep")                  \
+    X(ONE_LAUNCH, s->config.sweep == MAXWELL_ONE_LAUNCH, "the kernel that advances H and then E")                \
     X(ANDERSON_DEPTH, s->anderson.on ? s->anderson.depth : 0, "states of a cycle of Anderson's acceleration")    \
     X(GRAM_COLUMNS, MAXWELL_COLUMNS, "differences that a launch multiplies with another one")
 
@@ -98,10 +101,13 @@ static bool launches(const maxwell *s, const char *kernel)
         return s->anderson.on;
     if (strcmp(kernel, "maxwell_fused") == 0)
         return s->config.sweep == MAXWELL_FUSED;
+    if (strcmp(kernel, "maxwell_both") == 0)
+        return s->config.sweep == MAXWELL_ONE_LAUNCH;
     if (strcmp(kernel, "maxwell_H_rows") == 0 || strcmp(kernel, "maxwell_E_rows") == 0)
         return s->config.sweep == MAXWELL_ROWS;
     if (strcmp(kernel, "maxwell_H") == 0 || strcmp(kernel, "maxwell_E") == 0)
-        return s->config.sweep != MAXWELL_ROWS; /* also beside the fused sweep: in watched steps, and if no tile fits */
+        return s->config.sweep !=
+               MAXWELL_ROWS; /* also beside other sweeps: in watched steps, and where these can't be */
     return true;
 }
 
@@ -237,17 +243,19 @@ static bn_status plan_notes(const maxwell *s, bn_plan *p)
 }
 
 /* One sweep moves two thirds of the bytes, through a second buffer of every field; its tiles need a million cells to
- * fill a GPU (docs/measurements.md). */
+ * fill a GPU. Small grids take less time than two launches (docs/measurements.md). */
+enum { ONE_LAUNCH_CELLS = 150000 };
 static maxwell_sweep choose_sweep(const bn_case *c, const bn_device_info *device)
 {
     double cells = 1;
     for (size_t d = 0; d < 3; d++)
         cells *= (double)bn_case_int_at(c, "grid.cells", d);
     const maxwell_sweep chosen = (maxwell_sweep)bn_case_choice(c, "solver.sweep");
-    return chosen != MAXWELL_SWEEP_AUTO ? chosen
-           : !device || device->cpu     ? MAXWELL_ROWS
-           : cells > 1e6                ? MAXWELL_FUSED
-                                        : MAXWELL_TWO_PASS;
+    return chosen != MAXWELL_SWEEP_AUTO                        ? chosen
+           : !device || device->cpu                            ? MAXWELL_ROWS
+           : cells > 1e6                                       ? MAXWELL_FUSED
+           : device->side_by_side && cells <= ONE_LAUNCH_CELLS ? MAXWELL_ONE_LAUNCH
+                                                               : MAXWELL_TWO_PASS;
 }
 
 static void read_solver(const bn_case *c, const bn_device_info *device, maxwell *s)

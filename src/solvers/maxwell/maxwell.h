@@ -49,7 +49,8 @@ enum {
     X(MAXWELL_SWEEP_AUTO, "auto")   \
     X(MAXWELL_TWO_PASS, "two-pass") \
     X(MAXWELL_ROWS, "rows")         \
-    X(MAXWELL_FUSED, "fused")
+    X(MAXWELL_FUSED, "fused")       \
+    X(MAXWELL_ONE_LAUNCH, "one-launch")
 #define MAXWELL_STARTS(X) X(MAXWELL_DARK, "dark") X(MAXWELL_LAYERS, "layers")
 #define MAXWELL_ACCELERATIONS(X) X(MAXWELL_PLAIN, "none") X(MAXWELL_ANDERSON, "anderson")
 #define MAXWELL_SLICES(X) \
@@ -227,8 +228,9 @@ typedef struct maxwell_fields {
 } maxwell_fields;
 
 typedef struct maxwell_kernels {
-    bn_kernel *H, *E, *H_rows, *E_rows, *E_watched, *fused, *maxima, *norm;
+    bn_kernel *H, *E, *H_rows, *E_rows, *E_watched, *fused, *both, *maxima, *norm;
     bn_device_array *table[MAXWELL_TABLES];
+    bn_device_array *meeting; /* of the work-groups of `both` (kernels/lib/meet.h); else NULL */
     bn_partials *partials;
     bn_scalars *scalars;
 } maxwell_kernels;

@@ -6,6 +6,7 @@
 
 /* |E| above this many times the incident field counts as growing without bound. */
 #define RUNAWAY 1e6
+enum { CELLS_A_GROUP = 256 }; /* of the kernel for both passes */
 
 /* The tables of the present wavelength on the device. `create`: for the first time. */
 static bn_status write_tables(bn_domain *d, maxwell *s, bool create)
@@ -16,6 +17,40 @@ static bn_status write_tables(bn_domain *d, maxwell *s, bool create)
         const size_t size = maxwell_table_size(&s->model, (maxwell_table)i);
         BN_TRY(create ? bn_device_array_reals(d, names[i], s->model.t.of[i], size, &s->k.table[i])
                       : bn_device_array_rewrite(s->k.table[i], s->model.t.of[i], size));
+    }
+    return BN_OK;
+}
+
+static bn_status step_in_one_launch(maxwell *s, bool run);
+
+/* Largest change and size, and whether work-groups did not meet. */
+enum { MAXIMA = 3 };
+static bn_status read_maxima(maxwell *s, double maxima[MAXIMA])
+{
+    if (s->k.meeting)
+        BN_TRY(BN_RUN(s->k.maxima, BN_TOTALS(s->k.partials), BN_SCALARS(s->k.scalars), BN_ARRAY(s->k.meeting)));
+    else
+        BN_TRY(BN_RUN(s->k.maxima, BN_TOTALS(s->k.partials), BN_SCALARS(s->k.scalars)));
+    return bn_scalars_read(s->k.scalars, maxima, MAXIMA);
+}
+
+/* Whether the work-groups of `both` run side by side. */
+static bn_status prove_meeting(bn_sim *sim, maxwell *s)
+{
+    const uint32_t *n = s->model.n;
+    double maxima[MAXIMA];
+    BN_TRY(bn_device_array_meeting(bn_sim_domain(sim), &s->k.meeting));
+    if (bn_domain_boxes(bn_sim_domain(sim)) > 1 || !bn_kernel_fits(s->k.both)) {
+        s->k.both = NULL;
+        return BN_OK;
+    }
+    bn_kernel_side_by_side(s->k.both, ((size_t)n[0] * n[1] * n[2] + CELLS_A_GROUP - 1) / CELLS_A_GROUP);
+    BN_TRY(step_in_one_launch(s, false));
+    BN_TRY(read_maxima(s, maxima));
+    if (maxima[2] != 0) {
+        bn_log(bn_sim_context(sim), BN_LOG_WARNING,
+               "work-groups do not run side by side as this device's promise has it: H and E take a pass each");
+        s->k.both = NULL;
     }
     return BN_OK;
 }
@@ -31,6 +66,7 @@ static bn_status setup(bn_sim *sim, void *state)
         .E_rows = bn_sim_kernel(sim, "maxwell_E_rows"),
         .E_watched = bn_sim_kernel(sim, "maxwell_E_watched"),
         .fused = bn_sim_kernel(sim, "maxwell_fused"),
+        .both = bn_sim_kernel(sim, "maxwell_both"),
         .maxima = bn_sim_kernel(sim, "maxwell_maxima"),
         .norm = bn_sim_kernel(sim, "maxwell_norm"),
     };
@@ -39,7 +75,9 @@ static bn_status setup(bn_sim *sim, void *state)
                "maxwell: this device has no work-groups large enough for one sweep; H and E take a pass each");
     BN_TRY(write_tables(d, s, true));
     BN_TRY(bn_partials_create(d, "largest change", 2, 3, &s->k.partials));
-    BN_TRY(bn_scalars_create(d, "totals", 2, &s->k.scalars));
+    BN_TRY(bn_scalars_create(d, "totals", MAXIMA, &s->k.scalars));
+    if (s->k.both)
+        BN_TRY(prove_meeting(sim, s));
     return s->anderson.on ? maxwell_anderson_setup(sim, s) : BN_OK;
 }
 
@@ -50,6 +88,7 @@ static void teardown(void *state)
         bn_device_array_destroy(&s->k.table[i]);
     bn_partials_destroy(&s->k.partials);
     bn_scalars_destroy(&s->k.scalars);
+    bn_device_array_destroy(&s->k.meeting);
     maxwell_anderson_teardown(s);
 }
 
@@ -97,6 +136,32 @@ static bn_status run(const maxwell *s, bn_kernel *kernel, const bn_arg *own, siz
 #define RUN_WITH_SOURCE(s, kernel, of_H, ...) \
     run(s, kernel, (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg), of_H)
 
+/* Of H, then of E; what both have, the wave of the volume source or the lateral phases, comes once, at the end. */
+static size_t arguments_of_both(const maxwell *s, bn_arg args[2 * SOURCE_ARGUMENTS])
+{
+    const size_t both = s->model.light.bloch ? 1 : s->model.light.volume && s->model.structure.magnetic ? 3 : 0;
+    const size_t of_H = source_arguments(s, true, args) - both;
+    return of_H + source_arguments(s, false, args + of_H);
+}
+
+/* Both passes in one launch; else a meeting alone. */
+static bn_status step_in_one_launch(maxwell *s, bool run)
+{
+    const maxwell_fields *f = &s->f;
+    bn_arg args[9 + 2 * SOURCE_ARGUMENTS] = {
+        BN_UPDATE(f->E),
+        BN_UPDATE(f->H),
+        BN_UPDATE(f->part_E),
+        BN_UPDATE(f->part_H),
+        BN_READ(f->edges, 0),
+        BN_ARRAY(s->k.table[MAXWELL_UPDATE_E]),
+        BN_ARRAY(s->k.table[MAXWELL_UPDATE_H]),
+        BN_ARRAY(s->k.meeting),
+        BN_I32V(run),
+    };
+    return bn_launch(s->k.both, args, 9 + arguments_of_both(s, args + 9));
+}
+
 /* Both half steps in one sweep, into the other buffers. */
 static bn_status step_fused(maxwell *s)
 {
@@ -114,12 +179,7 @@ static bn_status step_fused(maxwell *s)
         BN_WRITE(f->part_E_next),
         BN_WRITE(f->part_H_next),
     };
-    /* of H, then of E; what both have, the wave of the volume source or the lateral phases, comes once, at the end */
-    const size_t both = s->model.light.bloch ? 1 : s->model.light.volume && s->model.structure.magnetic ? 3 : 0;
-    size_t count = 11;
-    count += source_arguments(s, true, args + count) - both;
-    count += source_arguments(s, false, args + count);
-    BN_TRY(bn_launch(s->k.fused, args, count));
+    BN_TRY(bn_launch(s->k.fused, args, 11 + arguments_of_both(s, args + 11)));
     bn_field_swap(f->E, f->E_next);
     bn_field_swap(f->H, f->H_next);
     bn_field_swap(f->part_E, f->part_E_next);
@@ -148,11 +208,15 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     maxwell *s = state;
     const bool watched = maxwell_watches(s);
     const int wavelength = s->spectrum.present;
-    BN_TRY(s->k.fused && !watched && bn_kernel_fits(s->k.fused) ? step_fused(s) : step_two_pass(s, watched));
+    BN_TRY(watched || (!s->k.both && !(s->k.fused && bn_kernel_fits(s->k.fused))) ? step_two_pass(s, watched)
+           : s->k.both                                                            ? step_in_one_launch(s, true)
+                                                                                  : step_fused(s));
     if (watched) {
-        double maxima[2];
-        BN_TRY(BN_RUN(s->k.maxima, BN_TOTALS(s->k.partials), BN_SCALARS(s->k.scalars)));
-        BN_TRY(bn_scalars_read(s->k.scalars, maxima, 2));
+        double maxima[MAXIMA];
+        BN_TRY(read_maxima(s, maxima));
+        if (maxima[2] != 0)
+            return bn_fail(bn_sim_context(sim), BN_DEVICE,
+                           "work-groups waited for each other in vain; solver.sweep = \"two-pass\" goes without");
         s->change = maxima[0];
         s->size = maxima[1];
     }

@@ -347,13 +347,14 @@ TEST(layouts_of_the_published_study_give_the_same_fields)
 
 TEST(sweeps_of_all_kinds_give_the_same_bits)
 {
-    static const char *const sweeps[] = { "solver.sweep=two-pass", "solver.sweep=rows", "solver.sweep=fused" };
+    static const char *const sweeps[] = { "solver.sweep=two-pass", "solver.sweep=rows", "solver.sweep=fused",
+                                          "solver.sweep=one-launch" };
     without_optimiser(true);
     bn_device *device = opened_device();
     run reference = RUN(block_case, NULL, "stop.steps=45");
     size_t count;
     double *e = field(&reference, "E", &count);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         run other = RUN(block_case, device, "stop.steps=45", sweeps[i]);
         double *o = field(&other, "E", &count);
         ck_assert_msg(memcmp(e, o, count * sizeof *e) == 0, "%s differs", sweeps[i]);
