@@ -233,7 +233,8 @@ kernel void cg_step(STENCIL_ARGUMENTS, global const real *restrict r, global rea
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_COLUMNS_ALIKE(lane, wide, q, ROWS_OF_BOX(STEP_ROWS, top), STEP_ROWS, END_OF_INSIDE(left, top + q)) {
         EACH_ROW(row, STEP_ROWS) {
-            const index_t i = left + lane, j = top + q + row;
+            const int j = top + q + row; /* Mesa 22.3's llvmpipe goes wrong with one of 64 bits */
+            const index_t i = left + lane;
             if (j < NY) {
                 const int n = STENCIL_HERE(AT(i, j));
                 local const real *around = R + (q + row + 1) * R_COLUMNS + lane + 1;
@@ -284,7 +285,8 @@ kernel void cg_preconditioned_step(STENCIL_ARGUMENTS, global const real *restric
     FOR_COLUMNS_ALIKE(lane, wide, q, ROWS_OF_BOX(BLOCK_NY, top), BLOCK_NY, END_OF_INSIDE(left, top + q)) {
         real residual[ROWS_AT_ONCE(BLOCK_NY)], better[ROWS_AT_ONCE(BLOCK_NY)], here[ROWS_AT_ONCE(BLOCK_NY)];
         EACH_ROW(row, BLOCK_NY) {
-            const index_t i = left + lane, j = min(top + q + row, NY - 1), at = AT(i, j);
+            const int j = min(top + q + row, NY - 1);
+            const index_t i = left + lane, at = AT(i, j);
             const int n = STENCIL_HERE(at);
 #define VALUE(dx, dy) (z[AROUND(dx, dy)] + beta * p[AROUND(dx, dy)])
             here[row] = n ? VALUE(0, 0) : 0;

@@ -364,8 +364,8 @@ kernel void maxwell_E_watched(global const real2 *restrict H, global const edge_
 }
 
 #if ONE_LAUNCH
-/* Both passes in one launch of work-groups that meet between them (lib/meet.h). run: 0 for a meeting alone, which proves
- * that they run side by side. */
+/* Both passes in one launch of work-groups that meet between them (lib/meet.h). run: 0 for a meeting alone, which
+ * proves that they run side by side. */
 #define FOR_CELLS_OF_ALL(i, j, k)                                                                                      \
     FOR_GROUPS(task_, run ? (NX * NY * NZ + (int)get_local_size(0) - 1) / (int)get_local_size(0) : 0)                  \
     for (int n_ = task_ * (int)get_local_size(0) + (int)get_local_id(0), i = n_ % NX, j = n_ / NX % NY,                \

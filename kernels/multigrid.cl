@@ -262,9 +262,10 @@ kernel void mg_down(MATRIX_ARGUMENTS, global const real *restrict b, int rows, c
     FOR_RESIDUALS(OF_S, 2, NEAR(V, 0, 0) = residual, NEAR(V, 0, 0) = residual)
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_COARSE(column, row, END_OF_EVEN) {
-        const index_t i = (patch_i + PATCH_MARGIN) / step_x + column, j = (patch_j + PATCH_MARGIN) / step_y + row,
+        const int j = (patch_j + PATCH_MARGIN) / step_y + (int)row;
+        const index_t i = (patch_i + PATCH_MARGIN) / step_x + column,
                       c = (step_y * j - patch_j) * PATCH_COLUMNS + step_x * i - patch_i;
-        const index_t to = coarser.SIZES_FIRST + j * coarser.SIZES_PITCH + i;
+        const index_t to = coarser.SIZES_FIRST + (index_t)j * coarser.SIZES_PITCH + i;
         const int wanted = IS_ALIKE || (i < coarser.SIZES_NX && j < coarser.SIZES_NY);
         real value = 0;
 #define FINER(dx, dy) V[c + (dx) + (dy)*PATCH_COLUMNS]
@@ -280,7 +281,7 @@ kernel void mg_down(MATRIX_ARGUMENTS, global const real *restrict b, int rows, c
             value = value + REAL(0.25) * FINER(1, 1);
             value = KINDS_ARE_KEPT && coarser_kind[to] == 0 ? 0 : value;
         } else if (wanted && coarser_kind[to] != 0) {
-            RESTRICTED(total, FINER, coarser.SIZES_X0 + (int)i, coarser.SIZES_Y0 + (int)j, coarser.SIZES_GNX,
+            RESTRICTED(total, FINER, coarser.SIZES_X0 + (int)i, coarser.SIZES_Y0 + j, coarser.SIZES_GNX,
                        coarser.SIZES_GNY, GNX, GNY)
             value = total;
         }
