@@ -376,7 +376,7 @@ static inline void steps_along(global real2 *psi, global const real2 *factors_r,
  * in the last one `last`, else two: many steps along z of a small square cross-section, whose launches cost more than
  * what they do. Grids of both directions lie alike. Between passes all work-groups meet (lib/meet.h). along_y: whether
  * the first pass is along y. store: of the last pass, as of bpm_half_step. passes 0: a meeting alone, which proves that
- * work-groups run side by side. failed: 1 where they did not. */
+ * work-groups run side by side. failed: 1 where they did not; then psi is no number, as the host will see. */
 kernel void bpm_steps(global real2 *psi_x, global real2 *psi_y, global const real2 *restrict factors_x,
                       global const real2 *restrict factors_y, global const change_t *restrict change_x,
                       global const change_t *restrict change_y, global real2 *work, int along_y, int passes, int first,
@@ -398,8 +398,11 @@ kernel void bpm_steps(global real2 *psi_x, global real2 *psi_y, global const rea
         if (!ends || passes == 0)
             meet(meeting, &met);
     }
-    if (get_group_id(0) == 0 && get_local_id(0) == 0)
-        failed[0] = (real)meeting[FAILED];
+    if (get_local_id(0) == 0 && meeting[FAILED] != 0) {
+        const index_t own = AT(0, (int)get_group_id(0) * ROWS);
+        psi_x[own] = psi_y[own] = (real2)(NAN);
+        failed[0] = 1;
+    }
 }
 #else
 /* Lines of more chunks than work-items go by in windows that overlap, each with ends as if there were walls: what is

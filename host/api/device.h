@@ -30,7 +30,7 @@ void bn_devices_one_queue(void);
 
 /* For a process that opens devices for one run, before it lists any: drivers of CPUs that wake all their threads for
  * every launch begin with so many, rounded up, unless the user's environment says otherwise. */
-void bn_devices_enough_threads(bn_context *, double threads);
+void bn_devices_enough_threads(double threads);
 
 /* Whether kernels that a process of this program has compiled need not be compiled by this one: they are in a cache
  * that all share, or had by bn_device_fetch_kernels. Not of drivers whose cache is their own affair. */

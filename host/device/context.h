@@ -26,7 +26,6 @@ struct bn_context {
     bn_attachment *attached; /* by other files: destroyed with the context */
     struct bn_device *open;  /* the first of the open devices */
     bn_comm comm;            /* the only rank, unless it has joined others */
-    uint32_t processors;     /* where a CPU's driver was asked for fewer threads (bn_devices_enough_threads); else 0 */
 };
 
 /* diagnostics.c: makes the folder and its parents, private, where they are missing. NULL, or why nothing that lies

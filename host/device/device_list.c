@@ -119,10 +119,12 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
     entry->quirks.exact_division_flag = info->exact_division;
     info->side_by_side = entry->quirks.side_by_side && !info->cpu;
     info->bandwidth = bn_bandwidth_known(ctx, info);
-    /* What is chosen and compiled for a CPU does not depend on how many of its threads a run takes. */
-    if (ctx->processors > 0 && entry->quirks.wakes_all_threads) {
+    /* What is chosen and compiled for a CPU does not depend on how many of its threads a run takes, nor do processes
+     * that the run starts. */
+    const uint32_t processors = entry->quirks.wakes_all_threads ? bn_quirks_processors() : 0;
+    if (processors > info->compute_units) {
         info->threads = info->compute_units;
-        info->compute_units = ctx->processors;
+        info->compute_units = processors;
     }
     return BN_OK;
 }

@@ -2,8 +2,6 @@
  * vendor's name stands anywhere else in the program. */
 #include "device/quirks.h"
 
-#include "device/context.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,22 +156,27 @@ void bn_devices_one_queue(void)
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0); /* without memory for it contexts take longer */
 }
 
-/* The variable's name before PoCL 6 and since. PoCL reads it when it lists its devices. Parts of a CPU are cut from
- * what is there. */
-void bn_devices_enough_threads(bn_context *ctx, double wanted)
+/* The variable's name before PoCL 6 and since. PoCL reads it when it lists its devices. */
+static const char *const thread_names[] = { "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT" };
+enum { THREAD_NAMES = sizeof thread_names / sizeof *thread_names };
+
+uint32_t bn_quirks_processors(void)
 {
-    static const char *const names[] = { "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT" };
-    enum { NAMES = sizeof names / sizeof *names };
+    bool asked = false;
+    for (int i = 0; i < THREAD_NAMES; i++)
+        asked = asked || getenv(thread_names[i]);
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return asked && processors > 0 ? (uint32_t)processors : 0;
+}
+
+/* Parts of a CPU are cut from what is there. */
+void bn_devices_enough_threads(double wanted)
+{
     char text[32];
-    if (!(wanted <= (double)processors - 1) || getenv("BINNACLE_PARTITION"))
+    if (!(wanted <= (double)sysconf(_SC_NPROCESSORS_ONLN) - 1) || getenv("BINNACLE_PARTITION") ||
+        bn_quirks_processors() > 0)
         return;
-    for (int i = 0; i < NAMES; i++)
-        if (getenv(names[i]))
-            return;
     snprintf(text, sizeof text, "%.0f", fmax(ceil(wanted), 1));
-    for (int i = 0; i < NAMES; i++)
-        if (setenv(names[i], text, 1) != 0)
-            return; /* without memory for it all threads run */
-    ctx->processors = (uint32_t)processors;
+    for (int i = 0; i < THREAD_NAMES; i++)
+        (void)setenv(thread_names[i], text, 1); /* without memory for it all threads run */
 }

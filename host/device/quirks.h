@@ -34,4 +34,7 @@ typedef struct bn_quirks {
  * work-items that its compiler can let run together, 0 where the device does not say. */
 bn_quirks bn_quirks_find(const bn_device_info *, size_t least_sub_group);
 
+/* Processors, where the environment says how many threads a CPU's driver takes (bn_devices_enough_threads); else 0. */
+uint32_t bn_quirks_processors(void);
+
 #endif

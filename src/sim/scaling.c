@@ -107,7 +107,7 @@ bn_status bn_scaling_threads(bn_context *ctx, const bn_case *c)
     void *state;
     const bn_status st = outline(ctx, c, &state, &plan);
     if (st == BN_OK)
-        bn_devices_enough_threads(ctx, threads_of(plan) / bn_context_ranks(ctx));
+        bn_devices_enough_threads(threads_of(plan) / bn_context_ranks(ctx));
     bn_plan_destroy(&plan);
     free(state);
     return st;

@@ -156,5 +156,5 @@ needs() # CASES OUTCOME WHAT OPTION...
 }
 needs 1 'passed earlier' 'the same again'
 needs 2 'passed now' 'one sweep' --set solver.sweep=fused
-needs 5 'passed now' 'loops along rows and light from the side: no case is like that' --set light.incidence=0.3
+needs 6 'passed now' 'loops along rows and light from the side: no case is like that' --set light.incidence=0.3
 finish

@@ -293,7 +293,7 @@ BN_CHECKED bn_status bpm_plan_one_launch(bn_plan *, const bpm *);
 BN_CHECKED bn_status bpm_one_launch_setup(bpm *);
 void bpm_one_launch_teardown(bpm *);
 BN_CHECKED bn_status bpm_run_passes(const bpm *, const bpm_passes *);
-/* BN_DEVICE where work-groups have waited for each other in vain. */
+/* BN_DEVICE where work-groups have waited for each other in vain: to be asked where psi is no number. */
 BN_CHECKED bn_status bpm_check_meetings(const bpm *);
 
 /* bpm_structure.c: the case's structures, and squares of the index at height z. */

@@ -337,6 +337,8 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, bn_step *out)
     BN_TRY(s->method->section(sim, s, true));
     BN_TRY(s->method->propagate(s, &(bpm_steps){ 0, (size_t)s->space.relax_steps, true }));
     BN_TRY(bpm_rayleigh(sim, s, &index, &power));
+    if (!isfinite(index) || !isfinite(s->space.largest))
+        BN_TRY(bpm_check_meetings(s));
     if (!isfinite(index) || !isfinite(s->space.largest) || s->space.largest == 0)
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                        "the search for the mode failed; try a smaller launch.relax_dz");
@@ -496,9 +498,8 @@ static bn_status propagate(bpm *s, const bpm_steps *steps)
     int d = bpm_begins_along_y(steps->first);
     if (s->space.steps) {
         const bool ends_along_y = (d + steps->count) % 2 == 1;
-        BN_TRY(bpm_run_passes(
-            s, &(bpm_passes){ d, steps->count + 1, 1, 1, steps->observed && ends_along_y ? BPM_BOTH : BPM_IN_PLACE }));
-        return steps->observed ? bpm_check_meetings(s) : BN_OK;
+        return bpm_run_passes(
+            s, &(bpm_passes){ d, steps->count + 1, 1, 1, steps->observed && ends_along_y ? BPM_BOTH : BPM_IN_PLACE });
     }
     BN_TRY(half_steps(s, d, 1, BPM_TRANSPOSED));
     d = !d;

@@ -97,6 +97,8 @@ bn_status bpm_step(bn_sim *sim, void *state, bn_step *out)
     }
     BN_TRY(bpm_add_record(s));
     const bpm_record *now = &s->history.record[s->history.records - 1];
+    if (!isfinite(now->power))
+        BN_TRY(bpm_check_meetings(s));
     if (!isfinite(now->power) || now->power > 1e6)
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                        "the field grows without bound; try a smaller march.dz (now %g m)", s->c.dz);

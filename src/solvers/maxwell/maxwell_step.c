@@ -214,7 +214,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     if (watched) {
         double maxima[MAXIMA];
         BN_TRY(read_maxima(s, maxima));
-        if (maxima[2] != 0)
+        if (s->k.both && maxima[2] != 0)
             return bn_fail(bn_sim_context(sim), BN_DEVICE,
                            "work-groups waited for each other in vain; solver.sweep = \"two-pass\" goes without");
         s->change = maxima[0];
