@@ -5,11 +5,13 @@
 
 #include "api/device.h"
 #include "api/ranks.h"
+#include "io/file.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const double pinned_bandwidth = 55e9; /* between an H200 and pinned memory of its host [B/s] */
 static const double latency = 14e-6;         /* of a transfer that is waited for [s] */
@@ -101,10 +103,32 @@ static double threads_of(const bn_plan *p)
     return s->rate > 0 ? fmin(launch / worth_a_thread, p->grid.n[s->along]) : HUGE_VAL;
 }
 
+/* Whether the case names a file that takes longer to be read once more than fewer threads could save. */
+static bool reads_much(const bn_case *c)
+{
+    enum { MUCH = 8 << 20 }; /* bytes */
+    for (const bn_key *k = bn_solver_find(bn_case_solver(c))->schema; k->name; k++) {
+        char table[64];
+        struct stat file;
+        if (k->type != BN_KEY_TEXT || k->gone || k->count > 1)
+            continue;
+        snprintf(table, sizeof table, "%.*s", (int)(strrchr(k->name, '.') - k->name), k->name);
+        for (size_t i = 0; i < (k->list ? bn_case_items(c, table) : 1); i++) {
+            const char *name = k->list ? bn_case_item_text(c, k->name, i) : bn_case_text(c, k->name);
+            if (name[0] && stat(bn_path_beside(bn_case_path(c), name).text, &file) == 0 && S_ISREG(file.st_mode) &&
+                file.st_size > MUCH)
+                return true;
+        }
+    }
+    return false;
+}
+
 bn_status bn_scaling_threads(bn_context *ctx, const bn_case *c)
 {
     bn_plan *plan;
     void *state;
+    if (reads_much(c))
+        return BN_OK;
     const bn_status st = outline(ctx, c, &state, &plan);
     if (st == BN_OK)
         bn_devices_enough_threads(threads_of(plan) / bn_context_ranks(ctx));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Times one device, by `binnacle bench --suite scaling` (docs/scaling.md has date and driver). What is more than so
  * many devices can give counts as their number. */
@@ -198,6 +199,24 @@ TEST(threads_are_counted_without_the_cells)
     bn_case_destroy(&config);
     ck_assert_int_eq(unsetenv("POCL_MAX_PTHREAD_COUNT"), 0);
     ck_assert_int_eq(unsetenv("POCL_CPU_MAX_CU_COUNT"), 0);
+}
+
+/* Reading a large file twice would take longer than fewer threads save. */
+TEST(threads_of_a_case_with_a_large_file_are_not_counted)
+{
+    char path[] = "/tmp/binnacle-test-XXXXXX", set[80];
+    const int file = mkstemp(path);
+    bn_case *config;
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(ftruncate(file, 9 << 20), 0); /* of zeros: no picture, as a plan would say */
+    ck_assert_int_eq(close(file), 0);
+    snprintf(set, sizeof set, "obstacle.mask='%s'", path);
+    const char *const sets[] = { set, "grid.nodes=[33, 9]" };
+    ck_assert_int_eq(bn_case_read(ctx, "data/cases/flow/obstacle.toml", sets, 2, &config), BN_OK);
+    ck_assert_int_eq(bn_scaling_threads(ctx, config), BN_OK);
+    ck_assert_ptr_null(getenv("POCL_MAX_PTHREAD_COUNT"));
+    bn_case_destroy(&config);
+    ck_assert_int_eq(unlink(path), 0);
 }
 
 int main(int argc, char **argv)
