@@ -213,14 +213,14 @@ kernel void cg_step(STENCIL_ARGUMENTS, global const real *restrict r, global rea
     FOR_COLUMNS_ALIKE(c, wide, q, ROWS_OF_BOX(STEP_ROWS, top), STEP_ROWS, END_OF_INSIDE(left, top + q)) {
         real here[ROWS_AT_ONCE(STEP_ROWS)], better[ROWS_AT_ONCE(STEP_ROWS)];
         EACH_ROW(row, STEP_ROWS) {
-            const index_t at = AT(left + c, min(top + q + row, NY - 1));
+            const index_t at = AT(left + c, LINE_OF_BOX(top + q + row));
             const int n = STENCIL_HERE(at);
             const real direction = P[(q + row + 2) * P_COLUMNS + c + 2], value = x[at];
             here[row] = n ? direction : 0;
             better[row] = n ? value + alpha * direction : value;
         }
         EACH_ROW(row, STEP_ROWS) {
-            const index_t at = AT(left + c, min(top + q + row, NY - 1));
+            const index_t at = AT(left + c, top + q + row);
             if (top + q + row < NY) {
                 p_next[at] = here[row];
                 x[at] = better[row];
@@ -285,7 +285,7 @@ kernel void cg_preconditioned_step(STENCIL_ARGUMENTS, global const real *restric
     FOR_COLUMNS_ALIKE(lane, wide, q, ROWS_OF_BOX(BLOCK_NY, top), BLOCK_NY, END_OF_INSIDE(left, top + q)) {
         real residual[ROWS_AT_ONCE(BLOCK_NY)], better[ROWS_AT_ONCE(BLOCK_NY)], here[ROWS_AT_ONCE(BLOCK_NY)];
         EACH_ROW(row, BLOCK_NY) {
-            const int j = min(top + q + row, NY - 1);
+            const int j = LINE_OF_BOX(top + q + row);
             const index_t i = left + lane, at = AT(i, j);
             const int n = STENCIL_HERE(at);
 #define VALUE(dx, dy) (z[AROUND(dx, dy)] + beta * p[AROUND(dx, dy)])
@@ -296,7 +296,7 @@ kernel void cg_preconditioned_step(STENCIL_ARGUMENTS, global const real *restric
             better[row] = n ? x[at] + along * here[row] : x[at];
         }
         EACH_ROW(row, BLOCK_NY) {
-            const index_t at = AT(left + lane, min(top + q + row, NY - 1));
+            const index_t at = AT(left + lane, top + q + row);
             if (top + q + row < NY) {
                 p_next[at] = here[row];
                 r[at] = residual[row];

@@ -12,8 +12,8 @@
 /* Polls after which a work-group gives up: a second or more; it looks every so often whether another one has. */
 #define PATIENCE (1 << 22)
 #define LOOKS (1 << 6)
-/* Places in `meeting`, each in a line of the cache of its own: those who wait read no line that others arrive at. Arrivals
- * are counted in two places by turns: each is emptied while none can arrive there. */
+/* Places in `meeting`, each in a line of the cache of its own: those who wait read no line that others arrive at.
+ * Arrivals are counted in two places by turns: each is emptied while none can arrive there. */
 #define ARRIVALS(meetings) (((meetings) & 1) * 32)
 #define MEETINGS 64
 #define FAILED 96

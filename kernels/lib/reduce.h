@@ -59,13 +59,12 @@
 
 /* Nodes of a work-group in columns above each other: on a GPU a work-item has `chunk` of the `high` rows of a column at
  * a time, and loads all that it needs for them before it stores anything, else each row would wait for the one before.
- * On a CPU, which makes vectors of neighbouring columns, row by row. ROWS_OF_BOX: of so many from `top` on; GPUs, whose
- * loops are to have constant ends, go beyond the box. */
+ * On a CPU, which makes vectors of neighbouring columns, row by row (FOR_COLUMNS_ALIKE of lanes.h). ROWS_OF_BOX: of so
+ * many from `top` on; GPUs, whose loops are to have constant ends, go beyond the box, and read the last line there
+ * (LINE_OF_BOX). */
 #if IS_CPU
-#define FOR_COLUMNS(c, wide, first, high, chunk)                                                              \
-    for (int first = 0; first < (high); first++)                                                              \
-        for (int c = (int)get_local_id(0); c < (wide); c += (int)get_local_size(0))
 #define ROWS_OF_BOX(rows, top) min(rows, NY - (top))
+#define LINE_OF_BOX(j) (j)
 #define EACH_ROW(row, chunk) for (int row = 0; row < 1; row++)
 #define ROWS_AT_ONCE(rows) 1
 #else
@@ -73,6 +72,7 @@
     for (int c = (int)get_local_id(0); c < (wide); c += (int)get_local_size(0))                               \
         for (int first = 0; first < (high); first += (chunk))
 #define ROWS_OF_BOX(rows, top) (rows)
+#define LINE_OF_BOX(j) min(j, NY - 1)
 #define EACH_ROW(row, chunk) UNROLLED for (int row = 0; row < (chunk); row++)
 #define ROWS_AT_ONCE(rows) (rows)
 #endif
