@@ -25,6 +25,14 @@ typedef enum bn_range {
     BN_PER_PARTICLE /* one per particle that a device has room for, whatever the grid: launched by bn_migration alone */
 } bn_range;
 
+/* In how many launches a step or a solution is done (solver.launches): one of range BN_SIDE_BY_SIDE, or several. */
+#define BN_LAUNCHES(X) X(BN_LAUNCHES_AUTO, "auto") X(BN_LAUNCHES_ONE, "one") X(BN_LAUNCHES_SEVERAL, "several")
+typedef enum bn_launches {
+    BN_LAUNCHES_AUTO, /* one on small grids, where the device lets work-groups run side by side */
+    BN_LAUNCHES_ONE,  /* where it is possible */
+    BN_LAUNCHES_SEVERAL
+} bn_launches;
+
 enum { BN_TILE_X = 64, BN_TILE_Y = 4 };
 
 /* Per cell, in reals (so right in both precisions). */

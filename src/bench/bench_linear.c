@@ -54,7 +54,7 @@ static bn_status create_solver(bn_bench_system *s, const bn_bench_job *job, cons
     if (job->of->linear == BN_BENCH_DIRECT && !bn_spectral_suits(&stencil, job->twice ? 8 : 4, &why))
         return bn_fail(s->ctx, BN_USAGE, "the direct method does not suit %u x %u nodes: %s", n, n, why ? why : "");
     if (job->of->linear == BN_BENCH_DIRECT)
-        return bn_spectral_create(s->domain, &stencil, s->fields[Q], NULL, BN_SPECTRAL_LAUNCHES_AUTO, &s->spectral);
+        return bn_spectral_create(s->domain, &stencil, s->fields[Q], NULL, BN_LAUNCHES_AUTO, &s->spectral);
     const bool multigrid = job->of->linear == BN_BENCH_MULTIGRID;
     const bn_linear_desc desc = { .name = "bench",
                                   .stencil = stencil,

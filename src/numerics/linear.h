@@ -23,8 +23,8 @@ typedef struct bn_linear_desc {
     const char *name;   /* for messages: "the system for psi" */
     bn_stencil stencil; /* its bits are read at creation and preparation only */
     bn_linear_method method;
-    bool only_coupled;             /* a direct system that is solved by bn_linear_solve_two alone */
-    bn_spectral_launches launches; /* of a direct solution */
+    bool only_coupled;    /* a direct system that is solved by bn_linear_solve_two alone */
+    bn_launches launches; /* of a direct solution */
 } bn_linear_desc;
 
 typedef struct bn_linear bn_linear;

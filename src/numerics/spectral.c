@@ -263,17 +263,17 @@ bool bn_spectral_gains_by_one_launch(const bn_device_info *device, uint32_t nx, 
 }
 
 bool bn_spectral_takes_one_launch(const bn_stencil *s, size_t real_bytes, const bn_device_info *device,
-                                  bn_spectral_launches launches)
+                                  bn_launches launches)
 {
     bn_spectral_axis axes[2];
-    if (launches == BN_SPECTRAL_LAUNCHES_SEVERAL || s->widths || !device)
+    if (launches == BN_LAUNCHES_SEVERAL || s->widths || !device)
         return false;
     (void)bn_spectral_folds_or_splits(s, real_bytes, axes);
     const bn_spectral_axis *y = &axes[1];
     if (axes[0].share_log > 0 || bn_column_chunks(y->intervals, (bn_column_ends){ y->low_free, y->high_free }) >
                                      bn_column_chunks_most(real_bytes))
         return false;
-    return launches == BN_SPECTRAL_LAUNCHES_ONE || bn_spectral_gains_by_one_launch(device, s->nx, s->ny);
+    return launches == BN_LAUNCHES_ONE || bn_spectral_gains_by_one_launch(device, s->nx, s->ny);
 }
 
 static bn_status build_one_launch(bn_domain *domain, const bn_define *defines, size_t count, const bn_spectral_plan *p,
@@ -290,7 +290,7 @@ static bn_status build_one_launch(bn_domain *domain, const bn_define *defines, s
 }
 
 bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_field *work,
-                             const bn_spectral_second *second, bn_spectral_launches launches, bn_spectral **out)
+                             const bn_spectral_second *second, bn_launches launches, bn_spectral **out)
 {
     *out = NULL;
     bn_status st = BN_OK;

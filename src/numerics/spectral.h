@@ -23,11 +23,10 @@ bool bn_spectral_fits_boxes(const bn_domain *, const bn_stencil *);
 bool bn_spectral_gains_by_one_launch(const bn_device_info *, uint32_t nx, uint32_t ny);
 enum { BN_SPECTRAL_ONE_LAUNCH_COLUMNS = 4 };
 /* Whether a system in one box is solved in one launch (device NULL: none). */
-bool bn_spectral_takes_one_launch(const bn_stencil *, size_t real_bytes, const bn_device_info *device,
-                                  bn_spectral_launches);
+bool bn_spectral_takes_one_launch(const bn_stencil *, size_t real_bytes, const bn_device_info *device, bn_launches);
 /* bn_spectral_suits must be true, and bn_spectral_fits_boxes. `work`: a work field. second: NULL for one system. */
 BN_CHECKED bn_status bn_spectral_create(bn_domain *, const bn_stencil *, bn_field *work,
-                                        const bn_spectral_second *second, bn_spectral_launches, bn_spectral **out);
+                                        const bn_spectral_second *second, bn_launches, bn_spectral **out);
 void bn_spectral_destroy(bn_spectral **);
 /* Waits until those kernels are compiled that are on grids of their own. */
 BN_CHECKED bn_status bn_spectral_ready(const bn_spectral *);

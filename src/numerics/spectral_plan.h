@@ -7,13 +7,6 @@
 #include "numerics/stencil.h"
 #include <stddef.h>
 
-/* In how many launches a system is solved: one, between whose parts all work-groups wait for each other, or several. */
-typedef enum bn_spectral_launches {
-    BN_SPECTRAL_LAUNCHES_AUTO, /* one on small grids, where the device lets work-groups run side by side */
-    BN_SPECTRAL_LAUNCHES_ONE,  /* where it is possible */
-    BN_SPECTRAL_LAUNCHES_SEVERAL
-} bn_spectral_launches;
-
 /* Which end of a line is mirrored where the value at the other one is given. */
 typedef enum bn_spectral_mirrored {
     BN_SPECTRAL_NOT_MIRRORED, /* both ends are alike */

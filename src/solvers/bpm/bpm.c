@@ -137,7 +137,7 @@ static const bn_key schema[] = {
       .only = "solver.method=direct",
       .help = "unknowns of the direct solver in one work-item; 0: as many as 256 work-items need, fewer in long lines "
               "of a beam in space, more if dz is long" },
-    { .name = "solver.launches", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(BPM_STEP_LAUNCHES), .def_text = "auto",
+    { .name = "solver.launches", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(BN_LAUNCHES), .def_text = "auto",
       .only = "solver.method=direct",
       .help = "of steps in space: one for many where work-groups can wait for each other and the cross-section is "
               "small and square, or several; the same bits" },
@@ -168,7 +168,7 @@ static bn_status read_grid(const bn_case *c, bpm *s)
     s->geometry = space ? &bpm_space_geometry : &bpm_plane_geometry;
     g->axes = space ? 2 : 1;
     g->solver = (bpm_solver)bn_case_choice(c, "solver.method");
-    g->launches = (bpm_launches)bn_case_choice(c, "solver.launches");
+    g->launches = (bn_launches)bn_case_choice(c, "solver.launches");
     g->width = bn_case_real(c, "grid.width");
     g->h = g->width / cells;
     g->beams = (uint32_t)bn_case_int(c, "batch.count");

@@ -14,8 +14,6 @@
 
 #define BPM_SOLVERS(X) X(BPM_DIRECT, "direct") X(BPM_FFT, "fft")
 typedef enum bpm_solver { BPM_SOLVERS(BN_CHOICE_ENUM) } bpm_solver;
-#define BPM_STEP_LAUNCHES(X) X(BPM_LAUNCHES_AUTO, "auto") X(BPM_LAUNCHES_ONE, "one") X(BPM_LAUNCHES_SEVERAL, "several")
-typedef enum bpm_launches { BPM_STEP_LAUNCHES(BN_CHOICE_ENUM) } bpm_launches;
 #define BPM_POLARISATIONS(X) X(BPM_TE, "te") X(BPM_TM, "tm")
 typedef enum bpm_polarisation { BPM_POLARISATIONS(BN_CHOICE_ENUM) } bpm_polarisation;
 #define BPM_WALLS(X) X(BPM_METAL, "metal") X(BPM_PML, "pml")
@@ -53,7 +51,7 @@ typedef struct bpm_config {
     uint32_t n, rows, beams; /* unknowns of a row, rows of the grid; in a plane each beam is a row */
     int axes;                /* 1: beams in a plane, 2: a beam in space */
     bpm_solver solver;
-    bpm_launches launches;
+    bn_launches launches;
     double width, h, length, dz;
     size_t steps, per_record; /* steps along z: in all, in a step of the simulation */
     bool tm, wide_angle, pml, lossy, single;

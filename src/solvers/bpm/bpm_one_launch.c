@@ -10,8 +10,8 @@ enum { ONE_LAUNCH_SIDE = 512 };
 /* Both directions have the same program and the same places in memory, so the cross-section is square. */
 static bool suits(const bpm *s, const bn_device_info *device)
 {
-    const bool wanted = s->c.launches == BPM_LAUNCHES_ONE || (s->c.launches == BPM_LAUNCHES_AUTO && device &&
-                                                              device->side_by_side && s->c.n <= ONE_LAUNCH_SIDE);
+    const bool wanted = s->c.launches == BN_LAUNCHES_ONE || (s->c.launches == BN_LAUNCHES_AUTO && device &&
+                                                             device->side_by_side && s->c.n <= ONE_LAUNCH_SIDE);
     return wanted && !(device && device->cpu) && s->c.axes == 2 && s->c.solver == BPM_DIRECT && s->c.n == s->c.rows &&
            s->axis[0].chunk == s->axis[1].chunk && s->axis[0].chunks <= BPM_LANES;
 }

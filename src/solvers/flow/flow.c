@@ -111,7 +111,7 @@ static const bn_key schema[] = {
               "or with multigrid" },
     { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS),
       .def_text = "auto", .only = "solver.steady=march", .help = "the same for vorticity and temperature" },
-    { .name = "solver.launches", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_LAUNCHES), .def_text = "auto",
+    { .name = "solver.launches", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(BN_LAUNCHES), .def_text = "auto",
       .help = "of a step or a direct solution: one where work-groups can wait for each other and the grid is small, or "
               "several; the same bits" },
     { .name = "solver.spmv", .gone = PRODUCTS },

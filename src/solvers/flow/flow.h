@@ -21,9 +21,6 @@
 #define FLOW_WALL_VORTICITIES(X) X(FLOW_THOM, "thom") X(FLOW_WOODS, "woods")
 #define FLOW_DIFFUSION_METHODS(X) X(FLOW_AUTO, "auto") X(FLOW_CG, "cg") X(FLOW_FFT, "fft")
 #define FLOW_POISSON_METHODS(X) FLOW_DIFFUSION_METHODS(X) X(FLOW_MULTIGRID, "multigrid")
-/* In the order of bn_spectral_launches. */
-#define FLOW_LAUNCHES(X) \
-    X(BN_SPECTRAL_LAUNCHES_AUTO, "auto") X(BN_SPECTRAL_LAUNCHES_ONE, "one") X(BN_SPECTRAL_LAUNCHES_SEVERAL, "several")
 #define FLOW_STEADY(X) X(FLOW_MARCH, "march") X(FLOW_NEWTON, "newton")
 #define FLOW_NEWTON_SOLVERS(X) X(FLOW_GMRES, "gmres") X(FLOW_DIRECT, "direct")
 enum { FLOW_STEADY(BN_CHOICE_ENUM) };
@@ -166,7 +163,7 @@ typedef struct flow_systems {
     bool direct; /* all of them */
     /* psi and omega have the same unknowns, and are solved for together; the border's psi is not zero everywhere. */
     bool coupled, border;
-    bn_spectral_launches launches; /* solver.launches */
+    bn_launches launches; /* solver.launches */
 } flow_systems;
 
 /* Arrays of a step in one launch: of psi and omega, then of the temperature. */

@@ -10,10 +10,9 @@
  * the device could not. */
 static bool suits(const flow *s, const bn_device_info *device, bn_spectral_axis out[2])
 {
-    if (!s->systems.coupled || s->newton.on || s->systems.launches == BN_SPECTRAL_LAUNCHES_SEVERAL)
+    if (!s->systems.coupled || s->newton.on || s->systems.launches == BN_LAUNCHES_SEVERAL)
         return false;
-    if (s->systems.launches == BN_SPECTRAL_LAUNCHES_AUTO &&
-        !bn_spectral_gains_by_one_launch(device, s->config.nx, s->config.ny))
+    if (s->systems.launches == BN_LAUNCHES_AUTO && !bn_spectral_gains_by_one_launch(device, s->config.nx, s->config.ny))
         return false;
     if (!bn_spectral_folds_or_splits(&s->systems.desc[FLOW_OMEGA].stencil, flow_real_bytes(s), out) || !out[0].odd ||
         out[1].low_free || out[1].high_free)
@@ -31,7 +30,7 @@ bn_status flow_plan_one_launch(flow *s, bn_plan *p)
     const bool one = suits(s, device, axes);
     /* Beside steps in one launch there are few direct solutions. */
     for (int i = 0; i < FLOW_SYSTEMS; i++)
-        s->systems.desc[i].launches = one ? BN_SPECTRAL_LAUNCHES_SEVERAL : s->systems.launches;
+        s->systems.desc[i].launches = one ? BN_LAUNCHES_SEVERAL : s->systems.launches;
     /* The last one of several launches, without the sums, which take more time than all the rest of it. */
     if (one || !s->systems.direct || s->newton.on || !device)
         BN_TRY(bn_plan_skip_kernel(p, "flow_velocity"));

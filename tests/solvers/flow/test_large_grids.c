@@ -135,7 +135,7 @@ static void check_in_place(const matrix *m, bn_domain_desc how)
     OK(bn_field_create(domain, &(bn_field_desc){ .name = "x" }, &field));
     OK(bn_field_create(domain, &(bn_field_desc){ .name = "work" }, &work));
     OK(bn_field_set(field, x, points));
-    OK(bn_spectral_create(domain, &desc.stencil, work, NULL, BN_SPECTRAL_LAUNCHES_AUTO, &s));
+    OK(bn_spectral_create(domain, &desc.stencil, work, NULL, BN_LAUNCHES_AUTO, &s));
     OK(bn_spectral_ready(s));
     OK(bn_spectral_solve(s, field, field));
     OK(bn_field_get(field, x, points));

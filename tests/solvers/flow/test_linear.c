@@ -115,7 +115,7 @@ static void check_equal(const answer *a, const answer *b, size_t points, const c
 typedef enum extent { REFERENCE_ONLY, SINGLE_ONLY, BOTH_PRECISIONS, ALL_GROUPS } extent;
 
 /* One matrix by one method, cut and grouped in several ways. Returns the iterations in the last precision. */
-static unsigned check_in(const matrix *m, bn_linear_method method, bn_spectral_launches launches, extent how)
+static unsigned check_in(const matrix *m, bn_linear_method method, bn_launches launches, extent how)
 {
     static const size_t groups[][3] = { { 0, 0, 0 }, { 7, 1, 1 } };
     const matrix without = { m->nx,  m->ny, m->mass, m->kx, m->ky, { m->free[0], m->free[1], m->free[2], m->free[3] },
@@ -170,7 +170,7 @@ static unsigned check_in(const matrix *m, bn_linear_method method, bn_spectral_l
 
 static unsigned check(const matrix *m, bn_linear_method method, extent how)
 {
-    return check_in(m, method, BN_SPECTRAL_LAUNCHES_AUTO, how);
+    return check_in(m, method, BN_LAUNCHES_AUTO, how);
 }
 
 /* Rows of those that are cut into three boxes are three times a number of blocks: PoCL compiles for each shape. */
@@ -218,11 +218,11 @@ TEST(direct_solutions_equal_the_reference)
 /* Mirrored ends, unlike ones, lines that are split twice or convolved, work-groups of seven, and around an obstacle. */
 TEST(direct_solutions_in_one_launch_equal_the_reference)
 {
-    check_in(&matrices[2], BN_LINEAR_SPECTRAL, BN_SPECTRAL_LAUNCHES_ONE, ALL_GROUPS);
-    check_in(&matrices[7], BN_LINEAR_SPECTRAL, BN_SPECTRAL_LAUNCHES_ONE, BOTH_PRECISIONS);
-    check_in(&matrices[8], BN_LINEAR_SPECTRAL, BN_SPECTRAL_LAUNCHES_ONE, SINGLE_ONLY);
-    check_in(&matrices[11], BN_LINEAR_SPECTRAL, BN_SPECTRAL_LAUNCHES_ONE, SINGLE_ONLY);
-    check_in(&matrices[13], BN_LINEAR_SPECTRAL, BN_SPECTRAL_LAUNCHES_ONE, SINGLE_ONLY);
+    check_in(&matrices[2], BN_LINEAR_SPECTRAL, BN_LAUNCHES_ONE, ALL_GROUPS);
+    check_in(&matrices[7], BN_LINEAR_SPECTRAL, BN_LAUNCHES_ONE, BOTH_PRECISIONS);
+    check_in(&matrices[8], BN_LINEAR_SPECTRAL, BN_LAUNCHES_ONE, SINGLE_ONLY);
+    check_in(&matrices[11], BN_LINEAR_SPECTRAL, BN_LAUNCHES_ONE, SINGLE_ONLY);
+    check_in(&matrices[13], BN_LINEAR_SPECTRAL, BN_LAUNCHES_ONE, SINGLE_ONLY);
 }
 
 TEST(direct_solutions_around_obstacles_equal_the_reference)
@@ -360,7 +360,7 @@ TEST(the_direct_solver_knows_what_it_can_not_do)
 
 /* In single precision: |b - A x| / |b| of the first as of a direct solution, of the second with the factor of two
  * divisions (6 as in check() above). */
-static void check_two(const matrix *m, int boxes, bn_spectral_launches launches)
+static void check_two(const matrix *m, int boxes, bn_launches launches)
 {
     uint8_t *bits = bits_of(m);
     const size_t points = (size_t)m->nx * m->ny;
@@ -397,12 +397,12 @@ static void check_two(const matrix *m, int boxes, bn_spectral_launches launches)
 
 TEST(two_systems_are_solved_with_one_transform_forward)
 {
-    const bn_spectral_launches automatic = BN_SPECTRAL_LAUNCHES_AUTO;
+    const bn_launches automatic = BN_LAUNCHES_AUTO;
     check_two(&matrices[0], 1, automatic);
     check_two(&matrices[2], 3, automatic); /* a mirrored side, whose nodes have half an area */
     check_two(&(matrix){ 40, 24, 0, 3, 1, { true, false, true, true }, STRETCHED }, 1, automatic);
     check_two(&matrices[7], 1, automatic); /* of mixed ends, and no power of two */
-    check_two(&matrices[7], 1, BN_SPECTRAL_LAUNCHES_ONE);
+    check_two(&matrices[7], 1, BN_LAUNCHES_ONE);
 }
 
 /* More partial sums than one work-group adds up at once. */
