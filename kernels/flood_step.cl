@@ -4,9 +4,26 @@
  * The clock has three slots: step n reads slot n % 3, writes the next one and clears the one after. Components of
  * blocks: 0 to 2 the largest speed in each block at the times of these slots (0: dry), 3 whether the block has special
  * cells. */
+
+/* A work-group has GROUP_BLOCKS blocks above each other (flood.c): the edges towards the row below them, which it
+ * computes though they are other cells', and what it does once count the less the more there are. */
+#define GROUP_NY (BLOCK_NY * GROUP_BLOCKS)
+#define group_top() ((int)get_group_id(1) * GROUP_NY + LAUNCH_Y)
+#define group_block(b) (block_of_grid(group_top()) + (b) * SUM_BLOCKS_X) /* its place among those of the grid */
+
 /* What all work-items of a step need: the time step, with and without the end of the interval; seconds of the interval
- * before and after it; which blocks around have water, now or a step ago; whether this block has special cells. */
-enum { STEP_DT, STEP_ALLOWED, STEP_LEFT, STEP_AFTER, STEP_WET, STEP_SPECIAL = STEP_WET + 9, STEP };
+ * before and after it; which blocks have water, now or a step ago, of the group and around it; which of the group have
+ * special cells. */
+enum { BLOCKS_AROUND = 3 * (GROUP_BLOCKS + 2) };
+enum {
+    STEP_DT,
+    STEP_ALLOWED,
+    STEP_LEFT,
+    STEP_AFTER,
+    STEP_WET,
+    STEP_SPECIAL = STEP_WET + BLOCKS_AROUND,
+    STEP = STEP_SPECIAL + GROUP_BLOCKS
+};
 
 /* The step that starts from a slot of the clock: as long as the waves allow, and so that the interval is hit. */
 static inline void time_step(local real *step, global const real *clock, int slot, real refill)
@@ -21,32 +38,55 @@ static inline void time_step(local real *step, global const real *clock, int slo
     step[STEP_AFTER] = after;
 }
 
-/* Finds it by a few of the work-items; returns whether anything can change in this block. */
-static inline int begin_step(local real *step, global acc *blocks, global const real *clock, int slot, real refill,
-                             global const real *values)
+/* Finds it by a few of the work-items; returns the rows of the group in which anything can change, from the first to
+ * behind the last, of whole blocks. */
+static inline int2 begin_step(local real *step, global acc *blocks, global const real *clock, int slot, real refill,
+                              global const real *values)
 {
-    int active = RAIN && values[RAIN_LATELY] != 0;
+    const int rain = RAIN && values[RAIN_LATELY] != 0;
     if (get_local_id(0) == get_local_size(0) - 1) /* which looks up no block below */
         time_step(step, clock, slot, refill);
-    FOR_LANES(n, STEP - STEP_WET) {
-        const int b = n < 9 ? block_beside(n % 3 - 1, n / 3 - 1) : partial_index();
-        const int at = n < 9 ? slot : SLOTS, also = n < 9 ? (slot + SLOTS - 1) % SLOTS : SLOTS;
+    FOR_LANES(n, BLOCKS_AROUND + GROUP_BLOCKS) {
+        const int b = n < BLOCKS_AROUND   ? block_beside(group_top(), n % 3 - 1, n / 3 - 1)
+                      : GROUP_BLOCKS == 1 ? group_block(0)
+                                          : block_beside(group_top(), 0, n - BLOCKS_AROUND);
+        const int at = n < BLOCKS_AROUND ? slot : SLOTS, also = n < BLOCKS_AROUND ? (slot + SLOTS - 1) % SLOTS : SLOTS;
         step[STEP_WET + n] = b >= 0 && (blocks[at * PARTIALS + b] != 0 || blocks[also * PARTIALS + b] != 0);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int n = 0; n < STEP - STEP_WET; n++)
-        active = active || step[STEP_WET + n] != 0;
-    return active;
+    int from = GROUP_NY, to = 0;
+    for (int b = 0; b < GROUP_BLOCKS; b++) {
+        int active = rain || step[STEP_SPECIAL + b] != 0;
+        for (int n = 0; n < 9; n++)
+            active = active || step[STEP_WET + 3 * b + n] != 0;
+        if (active && group_top() + b * BLOCK_NY < NY) {
+            from = min(from, b * BLOCK_NY);
+            to = min((b + 1) * BLOCK_NY, NY - group_top());
+        }
+    }
+    return (int2)(from, to);
 }
 
-/* Ends a step by one work-item: the largest speed of the block to its place and to the clock. */
-static inline void put_speed(global acc *blocks, global real *clock, int slot, acc speed)
+/* Ends a step of the block that begins in the row `top`, by one work-item: its largest speed to its place and to the
+ * clock. */
+static inline void put_speed(global acc *blocks, global real *clock, int slot, int top, acc speed)
+{
+    blocks[slot * PARTIALS + block_of_grid(top)] = speed;
+    if (speed != 0)
+        atomic_max((volatile global uint *)(clock + slot * SLOT) + CLOCK_SPEED_BITS, as_uint(convert_float(speed)));
+}
+
+/* Of the blocks of the group: 0 but for those in these rows of it, whose speeds `lanes` have in the first lane of each.
+ */
+static inline void put_speeds(global acc *blocks, global real *clock, int slot, local const acc *lanes, int2 rows)
 {
     if (get_local_id(0) != 0)
         return;
-    blocks[slot * PARTIALS + partial_index()] = speed;
-    if (speed != 0)
-        atomic_max((volatile global uint *)(clock + slot * SLOT) + CLOCK_SPEED_BITS, as_uint(convert_float(speed)));
+    for (int b = 0; b < GROUP_BLOCKS; b++) {
+        const int row = b * BLOCK_NY, top = group_top() + row;
+        if (GROUP_BLOCKS == 1 || top < NY)
+            put_speed(blocks, clock, slot, top, row >= rows.x && row < rows.y ? lanes[b * LANES] : 0);
+    }
 }
 
 /* The speeds at the start, and which blocks have special cells. */
@@ -64,7 +104,8 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
             clock[END_OF(0, ITEM_OF(cell[at]))] = depth[at];
     }
     fold_max(speeds, LANES);
-    put_speed(blocks, clock, 0, speeds[0]);
+    if (get_local_id(0) == 0)
+        put_speed(blocks, clock, 0, block_top(), speeds[0]);
     put_partial_max(blocks, SLOTS, special);
     if (get_local_id(0) == 0) {
         blocks[1 * PARTIALS + partial_index()] = 0;
@@ -129,12 +170,11 @@ kernel void flood_predict(global const real *restrict depth, global const real *
                           global real *restrict half_velocity, uint slot, real refill)
 {
     local real step[STEP];
-    const int active = begin_step(step, blocks, clock, (int)slot, refill, values);
+    const int2 rows = begin_step(step, blocks, clock, (int)slot, refill, values);
     const real dt = step[STEP_DT];
-    const int k = block_k(), first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
-    const int rows = active && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
-    for (int row = 0; row < rows; row++) {
-        const index_t at = AT3(first, top + row, k);
+    const int k = block_k(), first = block_first(), width = min(BLOCK_NX, NX - first);
+    for (int row = dt > 0 ? rows.x : GROUP_NY; row < rows.y; row++) {
+        const index_t at = AT3(first, group_top() + row, k);
         BY_PARITY(row, EACH_LANE(lane, width,
                                  predict_cell(STATE, values, land, at + lane, shifted, dt, half_depth, half_velocity)))
     }
@@ -233,16 +273,17 @@ INLINED void edges_below(FIELD_PARAMETERS, local real *shared, lane_t lane, inde
     store_above(shared, lane, 1, &first, &second);
 }
 
-/* The edges between the block and the cells in the west and east of it that own them: into the rows 0 to 3 from the
- * west, and from below into the rows 0 to 3 of hexagons. One after the other in `rim`; what the row 0 needs from below
- * goes where it looks for it. */
-#define RIM (EDGES == 6 ? 2 * BLOCK_NY : BLOCK_NY)
-INLINED void rim_edge(FIELD_PARAMETERS, local real *shared, local real *rim, int q, int width, int rows, int k)
+/* The edges between the blocks and the cells in the west and east of them that own them: into each row from the west,
+ * and of hexagons from below. One after the other in `rim`; what the row 0 needs from below goes where it looks for it.
+ */
+#define RIM (EDGES == 6 ? 2 * GROUP_NY : GROUP_NY)
+INLINED void rim_edge(FIELD_PARAMETERS, local real *shared, local real *rim, int q, int width, int top, int rows,
+                     int k)
 {
-    const int row = q % BLOCK_NY, from_below = q / BLOCK_NY, shifted = from_below ? 1 - (row & 1) : row & 1;
+    const int row = q % GROUP_NY, from_below = q / GROUP_NY, shifted = from_below ? 1 - (row & 1) : row & 1;
     /* Of what comes from below: into shifted rows, from the east by the edge 2; into others, from the west by 1. */
     const int axis = from_below ? 1 + (row & 1) : 0, lane = axis == 2 ? width : -1, to = axis == 2 ? width - 1 : 0;
-    const int i = block_first(), j = block_top() + row;
+    const int i = block_first(), j = top + row;
     flux f = { 0, 0, 0, 0, 0 };
     const index_t at = AT3(i + lane, j - from_below, k);
     if (row < rows)
@@ -251,7 +292,7 @@ INLINED void rim_edge(FIELD_PARAMETERS, local real *shared, local real *rim, int
     rim[q * 3] = f.mass;
     rim[q * 3 + 1] = f.right;
     rim[q * 3 + 2] = f.along;
-    if (EDGES == 6 && q == BLOCK_NY)
+    if (EDGES == 6 && q == GROUP_NY)
         store_flux(shared, MOVE(1, 0), &f);
 }
 
@@ -259,8 +300,8 @@ INLINED void rim_edge(FIELD_PARAMETERS, local real *shared, local real *rim, int
 INLINED void place_rim(local real *shared, local const real *rim, int row, int width, int c)
 {
     shared[EAST(row & 1, c)] = rim[row * 3 + c];
-    if (EDGES == 6 && row + 1 < BLOCK_NY)
-        shared[row & 1 ? MOVE(1, c) : MOVE(0, c) + width - 1] = rim[(BLOCK_NY + row + 1) * 3 + c];
+    if (EDGES == 6 && row + 1 < GROUP_NY)
+        shared[row & 1 ? MOVE(1, c) : MOVE(0, c) + width - 1] = rim[(GROUP_NY + row + 1) * 3 + c];
 }
 
 /* What passes all edges of a cell; `edge`: place of the one from the west. */
@@ -289,11 +330,24 @@ INLINED void sum_edges(local const real *shared, lane_t lane, lane_t edge, edge_
     cell_state next_;                                                                                                  \
     advance_cell(ALL, at, cell[at], shifted, dt, 0, &next_);                                          \
     STORE_LANE(lane, at)
-#define STORE_LANE(lane, at) ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_), QUICK)
+#define STORE_LANE(lane, at) ADD_TO_MAXIMUM(SPEEDS_HERE, lane, store_cell(NEXT, at, cell[at], &next_), QUICK)
 /* Of the state before the step: beside the edges of the cell, so that the loads of both are under way together. */
 #define RECORD_LANE(at)                                                                                                \
     if (RECORD && WORTH_A_BRANCH(depth[at] > 0))                                                                       \
         record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);
+
+#define SAME_LANE(lane, at)                                                                                            \
+    const cell_state same_ = { depth[at], velocity[at], velocity[(at) + PLANE], 0, REST ? rest[at] : 0,                \
+                               SOIL ? soaked[at] : 0, SOIL ? rest[(at) + PLANE] : 0 };                                 \
+    ADD_TO_MAXIMUM(SPEEDS_HERE, lane, store_cell(NEXT, at, 0, &same_), QUICK)
+/* Where the rows of a block end, the work-item's largest speed in it goes to local memory; the only block's stays with
+ * the work-item until the end. */
+#define NEXT_BLOCK(ends)                                                                                               \
+    if (GROUP_BLOCKS > 1 && (ends)) {                                                                                  \
+        KEEP_MAXIMUM(SPEEDS_HERE, QUICK)                                                                               \
+        block_++;                                                                                                      \
+    }
+#define SPEEDS_HERE (speeds + (GROUP_BLOCKS > 1 ? block_ * LANES : 0))
 
 /* A cell that stays as it is: no water moves in it or beside it. */
 #define KEEP_LANE(at)                                                                                                  \
@@ -321,9 +375,9 @@ static inline void find_wet_lanes(global const real *depth, index_t at, int widt
     *to = max(min(last + 2, width), (int)*from);
 }
 
-/* Goes through the rows of a block. `record` takes a cell before its edges are computed, `finish` when all of them are
- * (see FINISH_LANE), `keep` one beyond the wet lanes. */
-#define SWEEP_ROWS(record, finish, keep)                                                                               \
+/* Goes through so many rows from `top` on. `record` takes a cell before its edges are computed, `finish` when all of
+ * them are (see FINISH_LANE), `keep` one beyond the wet lanes; `leave` is told whether a block ends. */
+#define SWEEP_ROWS(record, finish, keep, leave)                                                                        \
     for (int row = -1; row <= rows; row++) {                                                                           \
         const index_t at = AT3(first, top + row, k);                                                                   \
         const lane_t edge = EAST(1 - (row & 1), 0);                                                                    \
@@ -331,12 +385,13 @@ static inline void find_wet_lanes(global const real *depth, index_t at, int widt
             EACH_LANE_OF_ROW(lane, from, to, finish(lane, at - PITCH + lane, edge + lane))                             \
             ROLLED for (int behind = 0; behind < (ROWS_ARE_CUT ? 2 : 0); behind++) /* lanes at both ends */            \
                 EACH_LANE_OF_ROW(lane, behind ? to : 0, behind ? width : from, keep(at - PITCH + lane))                \
+            leave(row % BLOCK_NY == 0 || row == rows)                                                                  \
         }                                                                                                              \
         if (row < 0) {                                                                                                 \
             EACH_LANE_OF_ROW(lane, edges_from, edges_to,                                                               \
                              edges_below(FIELDS, shared, lane, at + lane, at + PITCH + lane))                          \
             FOR_LANES_OF_ROW(q, RIM)                                                                                   \
-                rim_edge(FIELDS, shared, rim, q, width, rows, k);                                                      \
+                rim_edge(FIELDS, shared, rim, q, width, top, rows, k);                                                 \
         } else if (row < rows) {                                                                                       \
             BY_PARITY(row, EACH_LANE_OF_ROW(lane, edges_from, edges_to,                                                \
                                             record(at + lane)                                                          \
@@ -373,7 +428,7 @@ kernel void flood_rates(global const real *restrict depth, global const real *re
     const int k = block_k(), first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
     const int rows = HAS_ROWS && IS_AHEAD(inner_rows) ? min(BLOCK_NY, NY - top) : -2;
     const lane_t from = 0, to = width, edges_from = from, edges_to = to;
-    SWEEP_ROWS(NO_LANE, STORE_RATES, NO_LANE)
+    SWEEP_ROWS(NO_LANE, STORE_RATES, NO_LANE, NO_LANE)
 }
 #else
 #define IS_AHEAD(inner_rows) 0
@@ -396,22 +451,25 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                           global acc *restrict blocks, global real *restrict clock, uint slot_, real refill,
                           real end RATES_PARAMETERS)
 {
-    local acc speeds[LANES];
+    local acc speeds[GROUP_BLOCKS * LANES];
     local real step[STEP], shared[SHARED ? SHARED_REALS : 1], rim[SHARED ? 3 * RIM : 1];
-    local int list[SPECIALS ? BLOCK_NX * BLOCK_NY : 1], listed;
+    local ushort list[SPECIALS ? BLOCK_NX * GROUP_NY : 1];
+    local int listed;
     const int slot = (int)slot_, next_slot = (slot + 1) % SLOTS, k = block_k();
-    BEGIN_MAXIMUM(speeds)
-    const int active = begin_step(step, blocks, clock, slot, refill, values);
+    BEGIN_MAXIMA(speeds, GROUP_BLOCKS)
+    const int2 active = begin_step(step, blocks, clock, slot, refill, values);
     const int raining = RAIN && values[RAIN_RATE] > 0;
     const real dt = step[STEP_DT], begin = end - step[STEP_LEFT];
-    if (MAY_RETURN_EARLY && !active && partial_index() != 0) {
-        put_speed(blocks, clock, next_slot, 0);
+    if (MAY_RETURN_EARLY && active.x >= active.y && group_block(0) != 0) {
+        put_speeds(blocks, clock, next_slot, speeds, (int2)(0, 0));
         return;
     }
     if (SPECIALS && get_local_id(0) == 0)
         listed = 0;
-    const int first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
-    const int computed = active && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
+    const int first = block_first(), width = min(BLOCK_NX, NX - first);
+    const int top = GROUP_BLOCKS > 1 ? group_top() + active.x : group_top();
+    const int found = active.y - active.x, computed = dt > 0 ? found : 0, kept = dt > 0 ? 0 : found;
+    int block_ = active.x / BLOCK_NY; /* whose rows are gone through */
     if (SHARED) {
         const int rows = HAS_ROWS && (computed > 0) & !IS_AHEAD(inner_rows) ? computed : -2;
         lane_t from = 0, to = width;
@@ -419,11 +477,12 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             find_wet_lanes(depth, AT3(first, top, k), width, rows, &from, &to);
         const lane_t edges_from = ROWS_ARE_CUT && from > 0 ? from - 1 : from;
         const lane_t edges_to = ROWS_ARE_CUT && to < width ? to + 1 : to;
-        SWEEP_ROWS(RECORD_LANE, FINISH_LANE, KEEP_LANE)
+        SWEEP_ROWS(RECORD_LANE, FINISH_LANE, KEEP_LANE, NEXT_BLOCK)
     } else {
         for (int row = 0; row < computed; row++) {
             const index_t at = AT3(first, top + row, k);
             BY_PARITY(row, EACH_LANE(lane, width, ADVANCE_LANE(lane, at + lane, shifted)))
+            NEXT_BLOCK((row + 1) % BLOCK_NY == 0 || row + 1 == computed)
         }
     }
 #if AHEAD
@@ -434,30 +493,37 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         UPDATE_LANE(lane, at, &sums);
     }
 #endif
-    FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
-        const index_t at = AT3(i, j, k);
-        const cell_state same = { depth[at],           velocity[at],          velocity[at + PLANE],       0,
-                                  REST ? rest[at] : 0, SOIL ? soaked[at] : 0, SOIL ? rest[at + PLANE] : 0 };
-        ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, 0, &same), QUICK)
+    for (int row = 0; row < kept; row++) { /* launched after the end of the interval: nothing changes */
+        const index_t row_at = AT3(first, top + row, k);
+        EACH_LANE(lane, width, SAME_LANE(lane, row_at + lane))
+        NEXT_BLOCK((row + 1) % BLOCK_NY == 0 || row + 1 == kept)
     }
     if (SPECIALS) { /* few, and beside each other: all work-items take their share of a list */
-        const int special = dt > 0 && step[STEP_SPECIAL] != 0;
         if (!(SHARED && ROWS_END_WITH_BARRIER))
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        FOR_FEW_CELLS(special, i, j, lane)
-            if (cell[AT3(i, j, k)] & SPECIAL)
-                list[atomic_inc(&listed)] = (j - top) * BLOCK_NX + lane;
+        for (int b = 0; b < GROUP_BLOCKS; b++)
+            FOR_FEW_CELLS(dt > 0 && step[STEP_SPECIAL + b] != 0, group_top() + b * BLOCK_NY, i, j, lane)
+                if (cell[AT3(i, j, k)] & SPECIAL)
+                    list[atomic_inc(&listed)] = (ushort)((j - group_top()) * BLOCK_NX + lane);
         barrier(CLK_LOCAL_MEM_FENCE);
-        const int count = special ? listed : 0;
+        const int count = listed;
         FOR_ENTRIES(n, count, lane) {
             const int row = list[n] / BLOCK_NX;
-            const index_t at = AT3(first + list[n] % BLOCK_NX, top + row, k);
-            ADD_TO_MAXIMUM(speeds, lane, finish_special_cell(ALL, NEXT, outflow, clock, slot, at, row & 1, dt), QUICK)
+            const index_t at = AT3(first + list[n] % BLOCK_NX, group_top() + row, k);
+            const real speed = finish_special_cell(ALL, NEXT, outflow, clock, slot, at, row & 1, dt);
+            if (GROUP_BLOCKS > 1) {
+                ADD_TO_LANE(speeds, row / BLOCK_NY * LANES + lane, speed, QUICK)
+            } else {
+                ADD_TO_MAXIMUM(speeds, lane, speed, QUICK)
+            }
         }
     }
-    END_MAXIMUM(speeds, QUICK)
-    put_speed(blocks, clock, next_slot, speeds[0]);
-    if (get_local_id(0) == 0 && partial_index() == 0) {
+    if (GROUP_BLOCKS == 1) {
+        KEEP_MAXIMUM(speeds, QUICK)
+    }
+    END_MAXIMA(speeds, GROUP_BLOCKS, QUICK)
+    put_speeds(blocks, clock, next_slot, speeds, active);
+    if (get_local_id(0) == 0 && group_block(0) == 0) {
         global real *this = clock + slot * SLOT, *next = clock + next_slot * SLOT;
         const real steps = refill > 0 ? 0 : this[CLOCK_STEPS];
         next[CLOCK_LEFT] = step[STEP_AFTER];

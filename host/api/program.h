@@ -10,7 +10,8 @@ typedef struct bn_kernel bn_kernel;
 /* What one work-item stands for. */
 typedef enum bn_range {
     BN_PER_CELL,          /* one per cell of each box, any work-group shape */
-    BN_PER_BLOCK,         /* a work-group per block of BN_BLOCK_NX cells in BN_BLOCK_NY rows: may write bn_partials */
+    BN_PER_BLOCK,         /* a work-group per block of BN_BLOCK_NX cells in BN_BLOCK_NY rows, or for several of them
+                             (bn_kernel_patch): may write bn_partials */
     BN_PER_CELL_OR_BLOCK, /* per cell; per block where kernels are built for a CPU (EACH_CELL_ALIKE of lib/lanes.h) */
     BN_ONCE,              /* one work-group in all */
     BN_PER_TILE,     /* three dimensions: work-groups of BN_TILE_X x BN_TILE_Y items, tiles that overlap by their first
@@ -110,7 +111,8 @@ void bn_kernel_pairs(bn_kernel *, size_t pairs);
 /* Work-groups, numbered one after the other, that share a pair of such lines; 1 without. */
 void bn_kernel_shares(bn_kernel *, size_t groups);
 
-/* Cells of a work-group of a kernel of range BN_PER_PATCH, along x and y. */
+/* Cells of a work-group of a kernel of range BN_PER_PATCH, along x and y; of range BN_PER_BLOCK those of several blocks
+ * above each other, without of one. */
 void bn_kernel_patch(bn_kernel *, size_t nx, size_t ny);
 
 /* Lets a kernel of range BN_SIDE_BY_SIDE run in as many work-groups, at most `wish`, as certainly run at the same time:

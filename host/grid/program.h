@@ -29,7 +29,7 @@ struct bn_kernel {
     size_t multiple;  /* preferred by the device */
     cl_ulong local_bytes;
     double repeats;                         /* of the declared operations in a launch; 0 means 1 */
-    size_t patch[2];                        /* cells of a work-group of range BN_PER_PATCH */
+    size_t patch[2];                        /* bn_kernel_patch */
     size_t layers;                          /* work-items a cell, along the third dimension; 0 means 1 */
     size_t items;                           /* bn_kernel_items; 0: 256 */
     size_t pairs;                           /* bn_kernel_pairs; 0: 1 */

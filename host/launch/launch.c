@@ -48,6 +48,12 @@ static bn_status set_args(const bn_launching *l, size_t box)
     return BN_OK;
 }
 
+/* Rows of a work-group of the ranges that go by blocks. */
+static size_t group_rows(const bn_kernel *k)
+{
+    return k->range == BN_PER_BLOCK && k->patch[1] ? k->patch[1] : BN_BLOCK_NY;
+}
+
 /* Offset, global and local size of a part of a box; see bn_range. `waited_for`: by other devices. */
 static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *part, bool waited_for, size_t offset[3],
                          size_t global[3])
@@ -77,7 +83,7 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
         if (k->range == BN_PER_PATCH && i < 2)
             items = (items + k->patch[i] - 1) / k->patch[i] * k->group[i];
         if (i == 1 && (k->range == BN_PER_BLOCK || k->range == BN_PER_ROWS))
-            items = (items + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
+            items = (items + group_rows(k) - 1) / group_rows(k);
         if (i == 2 && k->range == BN_PER_ROWS && waited_for)
             items = BN_BLOCK_NY;
         global[i] = (items + k->group[i] - 1) / k->group[i] * k->group[i];
@@ -137,7 +143,7 @@ static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *reque
             if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].own_radius > radius[side])
                 radius[side] = (size_t)requests[r].own_radius;
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
-        const size_t unit = blocks    ? (size_t[]){ BN_BLOCK_NX, BN_BLOCK_NY, 1 }[dim]
+        const size_t unit = blocks    ? (size_t[]){ BN_BLOCK_NX, group_rows(k), 1 }[dim]
                             : tiles   ? d->tile_layers
                             : patches ? k->patch[dim]
                                       : k->group[dim];

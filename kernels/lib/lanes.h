@@ -196,10 +196,15 @@ END_OF_BYTES(end_of_local_bytes, local)
 /* Whether a work-group has so many work-items that run side by side. */
 #define GROUP_RUNS(items) 0
 
-/* The maximum over a work-group, which is exact in any order: `lanes` holds one value a lane for vectors. */
-#define BEGIN_MAXIMUM(lanes) CLEAR_LANES(lanes);
-#define ADD_TO_MAXIMUM(lanes, lane, value, in_bits) lanes[lane] = larger(lanes[lane], value);
-#define END_MAXIMUM(lanes, in_bits) fold_max(lanes, LANES);
+/* Maxima over a work-group, which are exact in any order; of each `lanes` has one value a lane, for vectors. */
+#define BEGIN_MAXIMA(lanes, count)           \
+    FOR_LANES(lane_, (count) * LANES)        \
+        (lanes)[lane_] = 0;
+#define ADD_TO_MAXIMUM(lanes, lane, value, in_bits) (lanes)[lane] = larger((lanes)[lane], value);
+#define ADD_TO_LANE ADD_TO_MAXIMUM
+#define KEEP_MAXIMUM(lanes, in_bits)
+#define END_MAXIMA(lanes, count, in_bits)                                                                              \
+    FOLD(LANES, for (int fold_ = 0; fold_ < (count); fold_++) FOLD_STEP((lanes) + fold_ * LANES, left_, larger))
 
 #else
 
@@ -228,7 +233,11 @@ typedef int lane_t;
 #define STORE_IF(condition, place, value)                                                                              \
     if (condition)                                                                                                     \
         place = value;
+#ifdef POCL_DEVICE_ADDRESS_BITS /* which computes wrong results or hangs then, as the form of the kernel has it */
+#define MAY_RETURN_EARLY 0
+#else
 #define MAY_RETURN_EARLY 1
+#endif
 #define GROUP_RUNS(items) (get_local_size(0) >= (items))
 
 /* Each work-item keeps a maximum of its own in a register, as bits: values are not negative, whose order is that of
@@ -247,24 +256,31 @@ static inline bits_t larger_bits(bits_t largest, real value, int in_bits)
 {
     return in_bits ? max(largest, TO_BITS(value)) : TO_BITS(larger(FROM_BITS(largest), value));
 }
-#define BEGIN_MAXIMUM(lanes) bits_t largest_ = 0;
+#define BEGIN_MAXIMA(lanes, count) bits_t largest_ = 0;
 #define ADD_TO_MAXIMUM(lanes, lane, value, in_bits) largest_ = larger_bits(largest_, value, in_bits);
-#define END_MAXIMUM(lanes, in_bits) fold_items_max(lanes, largest_, in_bits);
-static inline void fold_items_max(local acc *lanes, bits_t largest, int in_bits)
+/* It goes to the lanes, and the next one begins. */
+#define KEEP_MAXIMUM(lanes, in_bits)                                                                                   \
+    FOR_LANES(lane_, LANES)                                                                                            \
+        (lanes)[lane_] = lane_ == (int)get_local_id(0) ? FROM_BITS(largest_) : 0;                                      \
+    largest_ = 0;
+/* To one that is there, in a lane of the work-item's own. */
+#define ADD_TO_LANE(lanes, lane, value, in_bits)                                                                       \
+    (lanes)[lane] = FROM_BITS(larger_bits(TO_BITS((lanes)[lane]), value, in_bits));
+#define END_MAXIMA(lanes, count, in_bits) fold_maxima(lanes, count, in_bits);
+static inline void fold_maxima(local acc *lanes, int count, int in_bits)
 {
-    FOR_LANES(lane, LANES)
-        lanes[lane] = lane == (int)get_local_id(0) ? FROM_BITS(largest) : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int width = LANES / 16; width > 0; width /= 16) { /* 16 at a time: few barriers */
-        FOR_LANES(l, width) {
+        FOR_LANES(l, count * width) {
+            local acc *at = lanes + (count > 1 ? l / width * LANES + l % width : l);
             if (in_bits) {
                 bits_t most = 0;
                 for (int n = 0; n < 16; n++)
-                    most = max(most, TO_BITS(lanes[l + n * width]));
-                lanes[l] = FROM_BITS(most);
+                    most = max(most, TO_BITS(at[n * width]));
+                at[0] = FROM_BITS(most);
             } else { /* by way of local memory: one load after the other */
                 for (int n = 1; n < 16; n++)
-                    lanes[l] = larger(lanes[l], lanes[l + n * width]);
+                    at[0] = larger(at[0], at[n * width]);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -273,21 +289,22 @@ static inline void fold_items_max(local acc *lanes, bits_t largest, int in_bits)
 
 #endif
 
-/* FOR_CELLS (reduce.h) for few cells: the loop over rows is not unrolled. */
-#define FOR_FEW_CELLS(active, i, j, lane)                                                                              \
+/* FOR_CELLS (reduce.h) for few cells of a block that begins in the row `top`: the loop over rows is not unrolled. */
+#define FOR_FEW_CELLS(active, top, i, j, lane)                                                                         \
     for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + BLOCK_NX, NX);          \
          i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))                                        \
-        for (int j = block_top(), rows_ = (active) ? min(block_top() + BLOCK_NY, NY) : 0; j < rows_; j++)
+        for (int j = top, rows_ = (active) ? min(j + BLOCK_NY, NY) : 0; j < rows_; j++)
 
 /* This work-item's entries of a list; `lane`, one that no other work-item writes to meanwhile, for ADD_TO_MAXIMUM. */
 #define FOR_ENTRIES(n, count, lane)                                                                                    \
     for (int lane = (int)get_local_id(0), n = lane < LANES ? lane : (count); n < (count);                              \
          n += min((int)get_local_size(0), LANES))
 
-/* The block of this work-group among those of the whole grid, dx, dy blocks further; -1: there is none. */
-static inline int block_beside(int dx, int dy)
+/* Of the blocks of the whole grid the one dx, dy blocks from that of this work-group's that begins in the row `top`;
+ * -1: there is none. */
+static inline int block_beside(int top, int dx, int dy)
 {
-    int x = (X0 + block_first()) / BLOCK_NX + dx, y = (Y0 + block_top()) / BLOCK_NY + dy;
+    int x = (X0 + block_first()) / BLOCK_NX + dx, y = (Y0 + top) / BLOCK_NY + dy;
     if (PERIODIC_X)
         x = x < 0 ? x + SUM_BLOCKS_X : x >= SUM_BLOCKS_X ? x - SUM_BLOCKS_X : x;
     if (PERIODIC_Y)

@@ -77,10 +77,11 @@
 #define ROWS_AT_ONCE(rows) (rows)
 #endif
 
-/* Place of this work-group's block among those of the whole grid. */
-#define partial_index()                                                                       \
-    (((Z0 + block_k()) * SUM_BLOCKS_Y + (Y0 + block_top()) / BLOCK_NY) * SUM_BLOCKS_X + \
-     (X0 + block_first()) / BLOCK_NX)
+/* Place among the blocks of the whole grid of a block of this work-group's, which begins in the row `top`; and of the
+ * only one that it usually has. */
+#define block_of_grid(top) \
+    (((Z0 + block_k()) * SUM_BLOCKS_Y + (Y0 + (top)) / BLOCK_NY) * SUM_BLOCKS_X + (X0 + block_first()) / BLOCK_NX)
+#define partial_index() block_of_grid(block_top())
 
 /* A NaN must not get lost, as it would in fmax. One selection, not one inside another: LLVM 18 in PoCL 6 dies of that
  * ("Instruction Combining did not reach a fixpoint") in work-groups of more than one work-item. */

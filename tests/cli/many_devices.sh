@@ -86,6 +86,14 @@ try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
 more="$sets --set solver.ahead=4000"
 [ $mpi = no ] || try ranks 2 2 mpirun -n 2 "$BINNACLE"
 
+# Work-groups of two blocks: insides and slabs at the cuts are whole groups.
+case=data/cases/flood/selftest-tall.toml sets='--set grid.cells=[300,100]'
+more="$sets --set solver.group_blocks=1"
+ok "$case: one device, a block a work-group" run_as one "$BINNACLE"
+more="$sets --device all"
+try parts 3 1 env BINNACLE_PARTITION=3 "$BINNACLE"
+[ $mpi = no ] || { more=$sets; try ranks 2 2 mpirun -n 2 "$BINNACLE"; }
+
 # Tiles in three dimensions, deep enough that an inside is left while halos travel.
 case=data/cases/maxwell/selftest-fused.toml more='--set grid.cells=[6,7,150]'
 ok "$case, deeper: one device" run_as one "$BINNACLE"

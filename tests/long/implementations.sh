@@ -79,6 +79,7 @@ flood/selftest-order-2 --set grid.cells=[20,11]
 flood/selftest-order-2 --set grid.cells=[20,11] --steps 2 --boxes 3
 flood/selftest-walls
 flood/selftest-ahead
+flood/selftest-tall
 flood/selftest-rain --set grid.cells=[20,11] --set time.interval=0.2
 flood/selftest-square --set grid.cells=[75,8] --set grid.spacing=0.4 --set source.1.radius=0.4 --set drain.1.radius=0.4
 flood/starter --set grid.spacing=2 --steps 2

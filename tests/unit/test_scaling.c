@@ -142,25 +142,59 @@ TEST(takes_what_shortens_a_step)
 
 static const char flood[] = "[case]\nsolver='flood'\n[stop]\ntime=1\n";
 
-/* Whether so many devices compute fluxes before the time step is known, for which they have one field more. */
-static bool is_ahead(const char *set, const char *other, const bn_device_info *info, size_t devices)
+/* A constant of the kernels that a flood is planned with on so many devices; with `field` also whether there is a field
+ * of this name. */
+static long long planned(const char *constant, const char *set, const char *other, const bn_device_info *info,
+                         size_t devices, const char *field, bool *has_field)
 {
     const char *const sets[] = { set, other };
     bn_case *config;
     bn_plan *plan;
     void *state = calloc(1, bn_solver_find("flood")->state_size);
-    bool ahead = false, field = false;
-    ck_assert_int_eq(bn_case_parse(ctx, "ahead", flood, sets, 2, &config), BN_OK);
+    long long value = -1;
+    ck_assert_int_eq(bn_case_parse(ctx, "planned", flood, sets, 2, &config), BN_OK);
     ck_assert_int_eq(bn_plan_create(ctx, config, info, devices, state, &plan), BN_OK);
     for (size_t i = 0; i < plan->define_count; i++)
-        ahead = ahead || (strcmp(plan->defines[i].name, "AHEAD") == 0 && plan->defines[i].u.i != 0);
-    for (size_t i = 0; i < plan->field_count; i++)
-        field = field || strcmp(plan->fields[i].name, "rates") == 0;
-    ck_assert_int_eq(ahead, field);
+        if (strcmp(plan->defines[i].name, constant) == 0)
+            value = plan->defines[i].u.i;
+    for (size_t i = 0; field && i < plan->field_count; i++)
+        *has_field = *has_field || strcmp(plan->fields[i].name, field) == 0;
     bn_plan_destroy(&plan);
     bn_case_destroy(&config);
     free(state);
+    return value;
+}
+
+/* Whether so many devices compute fluxes before the time step is known, for which they have one field more. */
+static bool is_ahead(const char *set, const char *other, const bn_device_info *info, size_t devices)
+{
+    bool field = false;
+    const bool ahead = planned("AHEAD", set, other, info, devices, "rates", &field) == 1;
+    ck_assert_int_eq(ahead, field);
     return ahead;
+}
+
+/* Blocks of a work-group: two at second order where half as many groups keep a device busy. */
+TEST(work_groups_of_large_floods_have_two_blocks)
+{
+    static const char *const large = "grid.cells=[2560,3392]", *const second = "solver.order=2"; /* 8,480 blocks */
+    bn_device_info info = h200;
+    info.local_bytes = 48 << 10;
+    info.compute_units = 132;
+    const struct {
+        const char *set, *other;
+        size_t devices;
+        long long blocks;
+    } all[] = { { large, second, 1, 2 },
+                { large, second, 2, 1 },
+                { large, "solver.order=1", 1, 1 },
+                { "grid.cells=[2560,3376]", second, 1, 1 }, /* 8,440 blocks for 132 units of 64 */
+                { large, "solver.group_blocks=1", 1, 1 },
+                { "grid.cells=[40,30]", "solver.group_blocks=3", 1, 3 } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ck_assert_int_eq(planned("GROUP_BLOCKS", all[i].set, all[i].other, &info, all[i].devices, NULL, NULL),
+                         all[i].blocks);
+    ck_assert(!is_ahead("solver.ahead=100", "solver.group_blocks=2", &info, 1));
 }
 
 TEST(several_gpus_compute_fluxes_ahead)

@@ -212,12 +212,16 @@ static const bn_key schema[] = {
               "least, else twice), or in each of the two; the bits are the same" },
     { .name = "solver.registers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 255,
       .help = "registers that NVIDIA's compiler may give a work-item, 0: in single precision 56 for hexagons at first "
-              "order, 80 for squares at second, else as many as it likes; fewer let more of them run at once; the "
+              "order, 80 for squares at second, with several blocks a work-group 64 for hexagons and 72 for squares "
+              "there, else as many as it likes; fewer let more of them run at once; the "
               "bits are the same" },
+    { .name = "solver.group_blocks", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 8,
+      .help = "on a device: how many blocks of 256 x 4 cells above each other a work-group computes; 0: by itself 2 at "
+              "second order where there are many, else 1; the bits are the same" },
     { .name = "solver.ahead", .type = BN_KEY_INT, .def = -1, .min = -1, .max = 4e9,
       .help = "cells of each device whose fluxes are computed before the time step is known, at most half of them, at "
-              "first order without special cells: several GPUs do so while they agree on it. -1: by itself so many as "
-              "take that time, 0 on one device and on CPUs; the bits are the same" },
+              "first order without special cells and with one block a work-group: several GPUs do so while they agree "
+              "on it. -1: by itself so many as take that time, 0 on one device and on CPUs; the bits are the same" },
     { .name = "solver.sums", .type = BN_KEY_CHOICE,
       .gone = "sums of depths are always compensated at first order" },
     { .name = "solver.blocks", .type = BN_KEY_CHOICE,
@@ -255,12 +259,22 @@ static const bn_key schema[] = {
 };
 /* clang-format on */
 
-/* A sweep that hands on fluxes takes 24 KB of local memory in single and 44 KB in double precision; Mesa counts it
- * twice. */
-static const uint64_t local_bytes_shared = 48 << 10;
-/* Of a work-item, hexagons at first and squares at second order in single precision: NVIDIA's compiler by itself makes
- * do with 40 and 64, and puts fewer instructions side by side that don't wait for each other. */
-static const int registers_hexagons = 56, registers_squares = 80;
+/* A sweep that hands on fluxes takes 38 KB of local memory in double precision, and of each block of a work-group
+ * 4 KB; in single precision, which Mesa counts twice, half of that. */
+static const uint64_t local_bytes_shared = 40 << 10, more_local_bytes = 4 << 10;
+/* Of a work-item in single precision, as timed. NVIDIA's compiler by itself makes do with 40 for hexagons at first and
+ * 64 for squares at second order, and puts fewer instructions side by side that don't wait for each other; for hexagons
+ * at second order it takes 64, but more for work-groups of several blocks, and then fewer of those run at once. */
+static int choose_registers(const bn_case *c, const flood *s)
+{
+    const int wish = (int)bn_case_int(c, "solver.registers");
+    const bool hexagons = s->grid.edges == 6, several = s->scheme.group_blocks > 1;
+    if (wish > 0 || bn_case_double(c))
+        return wish;
+    if (s->scheme.order == 1)
+        return hexagons ? 56 : 0;
+    return hexagons ? (several ? 64 : 0) : several ? 72 : 80;
+}
 
 /* A block that is left out still costs its work-group, of the time of one that is computed: measured on a CPU; on GPUs
  * between what its instructions say, a tenth, and what the times of a mostly dry grid (docs/measurements.md), a third.
@@ -276,6 +290,23 @@ static const bn_kernel_desc kernels[] = {
     { 0 },
 };
 
+/* Two blocks a work-group spare a twentieth of the edges, which gains 3 to 8 % at second order, on squares most, but
+ * half as many groups must still keep the compute units busy until the end. At first order they gained less, and groups
+ * in mostly dry land end later. */
+static const double least_blocks_a_unit = 64;
+
+static size_t choose_group_blocks(const bn_case *c, const flood *s, const bn_plan *p)
+{
+    const long long wish = bn_case_int(c, "solver.group_blocks");
+    const bn_device_info *device = bn_plan_device(p);
+    const double along_x = ceil(s->grid.nx / (double)BN_BLOCK_NX), along_y = ceil(s->grid.ny / (double)BN_BLOCK_NY);
+    const double blocks = along_x * along_y * s->grid.storeys;
+    if (wish > 0)
+        return (size_t)wish;
+    const bool many = device && blocks >= least_blocks_a_unit * device->compute_units * (double)bn_plan_shared_by(p);
+    return s->scheme.order == 2 && many ? 2 : 1;
+}
+
 /* Several H200s take some 60 us to agree on a time step, in which each could compute the fluxes of three million cells;
  * but what is stored and read again takes 7 us a million longer, so that fewer are best. Not where a device has fewer
  * than those, since the calls for it take time, too; nor where it has many times as many, when there is little to gain,
@@ -290,7 +321,7 @@ static uint32_t choose_ahead(const bn_case *c, const flood *s, const bn_plan *p)
     const bn_device_info *device = bn_plan_device(p);
     const double cells = (double)s->grid.nx * s->grid.ny * s->grid.storeys, devices = (double)bn_plan_shared_by(p);
     const uint64_t bytes = (uint64_t)(3 * (bn_case_double(c) ? sizeof(double) : sizeof(float)) * 1.1 * cells);
-    if (s->scheme.order != 1 || !s->scheme.shared || s->scheme.special)
+    if (s->scheme.order != 1 || !s->scheme.shared || s->scheme.special || s->scheme.group_blocks > 1)
         return 0;
     if (wish >= 0)
         return (uint32_t)wish;
@@ -356,6 +387,7 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
     return bn_plan_codes(p, (const bn_code[]){ { "ORDER", m->order },
                                                { "EDGES", s->grid.edges },
                                                { "SHARED", m->shared },
+                                               { "GROUP_BLOCKS", (long long)m->group_blocks },
                                                { "AHEAD", m->ahead > 0 },
                                                { "FRICTION", m->friction },
                                                { "REST", m->compensated },
@@ -561,14 +593,6 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     };
     const bn_device_info *device = bn_plan_device(p);
     s->scheme.skipped_cost = device && device->cpu ? left_out_cpu : left_out_gpu;
-    s->scheme.shared = bn_case_choice(c, "solver.edges") == FLOOD_EDGES_ONCE &&
-                       (!device || device->local_bytes >= local_bytes_shared);
-    s->scheme.registers = (int)bn_case_int(c, "solver.registers");
-    const bool by_itself = s->scheme.registers == 0 && !bn_case_double(c);
-    if (by_itself && s->scheme.order == 1 && s->grid.edges == 6)
-        s->scheme.registers = registers_hexagons;
-    if (by_itself && s->scheme.order == 2 && s->grid.edges == 4)
-        s->scheme.registers = registers_squares;
     s->scheme.record = bn_case_bool(c, "output.records");
     read_times(c, s);
     read_sides(c, s);
@@ -576,6 +600,11 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flood_read_terrain(c, p, s));
     if (bn_case_diagnostics(c)[0])
         return BN_OK;
+    s->scheme.group_blocks = choose_group_blocks(c, s, p);
+    s->scheme.shared = bn_case_choice(c, "solver.edges") == FLOOD_EDGES_ONCE &&
+                       (!device ||
+                        device->local_bytes >= local_bytes_shared + more_local_bytes * s->scheme.group_blocks);
+    s->scheme.registers = choose_registers(c, s);
     s->scheme.values = s->scheme.special || s->scheme.rain || s->scheme.soil || s->surface.covers;
     double height = 1; /* from storey to storey, for pictures in space */
     if (s->grid.storeys > 1)
@@ -622,7 +651,7 @@ static double balance_limit(const bn_sim *sim, const void *state)
     return bn_case_double(bn_sim_case(sim)) ? 1e-9 : 1e-3;
 }
 
-static const char *const selftest_constants[] = { "ORDER", "EDGES", "SHARED", "AHEAD", "RAIN", NULL };
+static const char *const selftest_constants[] = { "ORDER", "EDGES", "SHARED", "GROUP_BLOCKS", "AHEAD", "RAIN", NULL };
 
 const bn_solver bn_solver_flood = {
     .name = "flood",

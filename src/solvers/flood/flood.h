@@ -112,6 +112,7 @@ typedef struct flood_grid {
 
 typedef struct flood_scheme {
     int order, registers;
+    size_t group_blocks; /* above each other, of a work-group */
     uint32_t ahead;      /* cells of a device whose fluxes are there before the time step; 0: none */
     bool shared;         /* fluxes are handed on to the other cell of an edge */
     bool jagged;         /* some edges are longer */

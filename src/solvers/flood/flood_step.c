@@ -190,6 +190,9 @@ static bn_status setup(bn_sim *sim, void *state)
     if (s->device.rates)
         bn_kernel_items(s->device.rates, 128);
     s->device.predict = s->scheme.order == 2 ? bn_sim_kernel(sim, "flood_predict") : NULL;
+    bn_kernel_patch(s->device.advance, BN_BLOCK_NX, BN_BLOCK_NY * s->scheme.group_blocks);
+    if (s->device.predict)
+        bn_kernel_patch(s->device.predict, BN_BLOCK_NX, BN_BLOCK_NY * s->scheme.group_blocks);
     BN_TRY(bn_partials_create(d, "speeds of blocks", FLOOD_SLOTS + 1, ~0u, &s->device.blocks));
     BN_TRY(bn_scalars_create(d, "clock", clock_entries(s), &s->device.clock));
     bn_partials_share(s->device.blocks); /* a block asks those beside it whether they are wet */
