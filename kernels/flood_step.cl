@@ -336,6 +336,7 @@ INLINED void sum_edges(local const real *shared, lane_t lane, lane_t edge, edge_
     if (RECORD && WORTH_A_BRANCH(depth[at] > 0))                                                                       \
         record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);
 
+/* One of a launch after the end of the interval. */
 #define SAME_LANE(lane, at)                                                                                            \
     const cell_state same_ = { depth[at], velocity[at], velocity[(at) + PLANE], 0, REST ? rest[at] : 0,                \
                                SOIL ? soaked[at] : 0, SOIL ? rest[(at) + PLANE] : 0 };                                 \
@@ -468,7 +469,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         listed = 0;
     const int first = block_first(), width = min(BLOCK_NX, NX - first);
     const int top = GROUP_BLOCKS > 1 ? group_top() + active.x : group_top();
-    const int found = active.y - active.x, computed = dt > 0 ? found : 0, kept = dt > 0 ? 0 : found;
+    const int computed = dt > 0 ? active.y - active.x : 0;
     int block_ = active.x / BLOCK_NY; /* whose rows are gone through */
     if (SHARED) {
         const int rows = HAS_ROWS && (computed > 0) & !IS_AHEAD(inner_rows) ? computed : -2;
@@ -493,10 +494,12 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         UPDATE_LANE(lane, at, &sums);
     }
 #endif
-    for (int row = 0; row < kept; row++) { /* launched after the end of the interval: nothing changes */
-        const index_t row_at = AT3(first, top + row, k);
-        EACH_LANE(lane, width, SAME_LANE(lane, row_at + lane))
-        NEXT_BLOCK((row + 1) % BLOCK_NY == 0 || row + 1 == kept)
+    for (int row = active.x; row < active.y && !(dt > 0); row += BLOCK_NY) { /* behind the interval nothing changes */
+        FOR_CELLS_FROM(1, group_top() + row, i, j, lane) {
+            const index_t at = AT3(i, j, k);
+            SAME_LANE(lane, at)
+        }
+        NEXT_BLOCK(1)
     }
     if (SPECIALS) { /* few, and beside each other: all work-items take their share of a list */
         if (!(SHARED && ROWS_END_WITH_BARRIER))

@@ -41,19 +41,22 @@
  * barriers: PoCL 3.1 hangs when a kernel returns before them, even if all work-items do. On a CPU (work-groups of one)
  * neighbouring lanes follow each other, which its compiler turns into vectors; each lane meets its cells in the same
  * order either way. */
+#define FOR_CELLS(active, i, j, lane) FOR_CELLS_FROM(active, block_top(), i, j, lane)
+
+/* The same of the block that begins in the row `top`. */
 #if IS_CPU
-#define FOR_CELLS(active, i, j, lane)                                                                              \
-    for (int j = block_top(), rows_ = (active) ? min(block_top() + BLOCK_NY, NY) : 0; j < rows_; j++)          \
+#define FOR_CELLS_FROM(active, top, i, j, lane)                                                                     \
+    for (int j = (top), rows_ = (active) ? min(j + BLOCK_NY, NY) : 0; j < rows_; j++)                               \
         for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + BLOCK_NX, NX);   \
              i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))
 #else
 /* The number of rows is a constant, and where all blocks are whole none is asked for, so that compilers unroll them
  * and their loads overlap. */
-#define FOR_CELLS(active, i, j, lane)                                                                              \
-    for (int lane = (int)get_local_id(0), i = block_first() + lane,                                                \
+#define FOR_CELLS_FROM(active, top, i, j, lane)                                                                     \
+    for (int lane = (int)get_local_id(0), i = block_first() + lane,                                                 \
              end_ = (active) ? min(block_first() + BLOCK_NX, NX) : 0;                                               \
-         i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))                                    \
-        for (int row_ = 0, j = block_top(); row_ < BLOCK_NY; row_++, j++)                                      \
+         i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))                                     \
+        for (int row_ = 0, j = (top); row_ < BLOCK_NY; row_++, j++)                                                 \
             if (NY % BLOCK_NY == 0 || j < NY)
 #endif
 

@@ -213,8 +213,7 @@ static const bn_key schema[] = {
     { .name = "solver.registers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 255,
       .help = "registers that NVIDIA's compiler may give a work-item, 0: in single precision 56 for hexagons at first "
               "order, 80 for squares at second, with several blocks a work-group 64 for hexagons and 72 for squares "
-              "there, else as many as it likes; fewer let more of them run at once; the "
-              "bits are the same" },
+              "there, else as many as it likes; fewer let more of them run at once; the bits are the same" },
     { .name = "solver.group_blocks", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 8,
       .help = "on a device: how many blocks of 256 x 4 cells above each other a work-group computes; 0: by itself 2 at "
               "second order where there are many, else 1; the bits are the same" },
@@ -263,8 +262,8 @@ static const bn_key schema[] = {
  * 4 KB; in single precision, which Mesa counts twice, half of that. */
 static const uint64_t local_bytes_shared = 40 << 10, more_local_bytes = 4 << 10;
 /* Of a work-item in single precision, as timed. NVIDIA's compiler by itself makes do with 40 for hexagons at first and
- * 64 for squares at second order, and puts fewer instructions side by side that don't wait for each other; for hexagons
- * at second order it takes 64, but more for work-groups of several blocks, and then fewer of those run at once. */
+ * 64 for squares at second order, and puts fewer instructions side by side that don't wait for each other. For hexagons
+ * at second order what it takes by itself is best with one block a work-group, a limit with several. */
 static int choose_registers(const bn_case *c, const flood *s)
 {
     const int wish = (int)bn_case_int(c, "solver.registers");
