@@ -9,7 +9,7 @@
  * computes though they are other cells', and what it does once count the less the more there are. */
 #define GROUP_NY (BLOCK_NY * GROUP_BLOCKS)
 #define group_top() ((int)get_group_id(1) * GROUP_NY + LAUNCH_Y)
-#define group_block(b) (block_of_grid(group_top()) + (b) * SUM_BLOCKS_X) /* its place among those of the grid */
+#define group_block() block_of_grid(group_top()) /* the first of them */
 
 /* What all work-items of a step need: the time step, with and without the end of the interval; seconds of the interval
  * before and after it; which blocks have water, now or a step ago, of the group and around it; which of the group have
@@ -48,7 +48,7 @@ static inline int2 begin_step(local real *step, global acc *blocks, global const
         time_step(step, clock, slot, refill);
     FOR_LANES(n, BLOCKS_AROUND + GROUP_BLOCKS) {
         const int b = n < BLOCKS_AROUND   ? block_beside(group_top(), n % 3 - 1, n / 3 - 1)
-                      : GROUP_BLOCKS == 1 ? group_block(0)
+                      : GROUP_BLOCKS == 1 ? group_block()
                                           : block_beside(group_top(), 0, n - BLOCKS_AROUND);
         const int at = n < BLOCKS_AROUND ? slot : SLOTS, also = n < BLOCKS_AROUND ? (slot + SLOTS - 1) % SLOTS : SLOTS;
         step[STEP_WET + n] = b >= 0 && (blocks[at * PARTIALS + b] != 0 || blocks[also * PARTIALS + b] != 0);
@@ -84,7 +84,7 @@ static inline void put_speeds(global acc *blocks, global real *clock, int slot, 
         return;
     for (int b = 0; b < GROUP_BLOCKS; b++) {
         const int row = b * BLOCK_NY, top = group_top() + row;
-        if (GROUP_BLOCKS == 1 || top < NY)
+        if (top < NY)
             put_speed(blocks, clock, slot, top, row >= rows.x && row < rows.y ? lanes[b * LANES] : 0);
     }
 }
@@ -377,7 +377,7 @@ static inline void find_wet_lanes(global const real *depth, index_t at, int widt
 }
 
 /* Goes through so many rows from `top` on. `record` takes a cell before its edges are computed, `finish` when all of
- * them are (see FINISH_LANE), `keep` one beyond the wet lanes; `leave` is told whether a block ends. */
+ * them are (see FINISH_LANE), `keep` one beyond the wet lanes; `leave` follows each row, with whether a block ends. */
 #define SWEEP_ROWS(record, finish, keep, leave)                                                                        \
     for (int row = -1; row <= rows; row++) {                                                                           \
         const index_t at = AT3(first, top + row, k);                                                                   \
@@ -461,7 +461,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     const int2 active = begin_step(step, blocks, clock, slot, refill, values);
     const int raining = RAIN && values[RAIN_RATE] > 0;
     const real dt = step[STEP_DT], begin = end - step[STEP_LEFT];
-    if (MAY_RETURN_EARLY && active.x >= active.y && group_block(0) != 0) {
+    if (MAY_RETURN_EARLY && active.x >= active.y && group_block() != 0) {
         put_speeds(blocks, clock, next_slot, speeds, (int2)(0, 0));
         return;
     }
@@ -526,7 +526,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     }
     END_MAXIMA(speeds, GROUP_BLOCKS, QUICK)
     put_speeds(blocks, clock, next_slot, speeds, active);
-    if (get_local_id(0) == 0 && group_block(0) == 0) {
+    if (get_local_id(0) == 0 && group_block() == 0) {
         global real *this = clock + slot * SLOT, *next = clock + next_slot * SLOT;
         const real steps = refill > 0 ? 0 : this[CLOCK_STEPS];
         next[CLOCK_LEFT] = step[STEP_AFTER];

@@ -111,8 +111,8 @@ void bn_kernel_pairs(bn_kernel *, size_t pairs);
 /* Work-groups, numbered one after the other, that share a pair of such lines; 1 without. */
 void bn_kernel_shares(bn_kernel *, size_t groups);
 
-/* Cells of a work-group of a kernel of range BN_PER_PATCH, along x and y; of range BN_PER_BLOCK those of several blocks
- * above each other, without of one. */
+/* Cells of a work-group of a kernel of range BN_PER_PATCH, along x and y. A kernel of range BN_PER_BLOCK may be given
+ * those of several blocks above each other; else it has one block. */
 void bn_kernel_patch(bn_kernel *, size_t nx, size_t ny);
 
 /* Lets a kernel of range BN_SIDE_BY_SIDE run in as many work-groups, at most `wish`, as certainly run at the same time:

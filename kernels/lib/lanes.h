@@ -233,7 +233,7 @@ typedef int lane_t;
 #define STORE_IF(condition, place, value)                                                                              \
     if (condition)                                                                                                     \
         place = value;
-#ifdef POCL_DEVICE_ADDRESS_BITS /* which computes wrong results or hangs then, as the form of the kernel has it */
+#ifdef POCL_DEVICE_ADDRESS_BITS /* PoCL 3.1 hangs or computes wrong results (reduce.h) */
 #define MAY_RETURN_EARLY 0
 #else
 #define MAY_RETURN_EARLY 1

@@ -289,7 +289,7 @@ static const bn_kernel_desc kernels[] = {
     { 0 },
 };
 
-/* Two blocks a work-group spare a twentieth of the edges, which gains 3 to 8 % at second order, on squares most, but
+/* Two blocks a work-group spare a twentieth of the edges, which gains 4 to 10 % at second order, but
  * half as many groups must still keep the compute units busy until the end. At first order they gained less, and groups
  * in mostly dry land end later. */
 static const double least_blocks_a_unit = 64;
