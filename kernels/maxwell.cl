@@ -85,6 +85,16 @@ static inline int3 depths(int of, int x, int y, int z)
 static inline real2 update_component(real2 old, real2 first, real2 second, global const real2 *table, int at_first,
                                      int at_second, int split, global const real2 *part, index_t at, real2 *new_part)
 {
+#if ONE_LAUNCH
+    /* A launch of few cells is loads that wait for each other: here none stands behind a branch. */
+    const real2 before = part[split ? at : 0];
+    const real2 t_1 = table[2 * at_first], c_1 = table[2 * at_first + 1];
+    const real2 t_2 = table[2 * at_second], c_2 = table[2 * at_second + 1];
+    const real2 a = times(t_1, before) + times(c_1, first), b = times(t_2, old - before) + times(c_2, second);
+    const real2 both = a + b, whole = times(t_1, old) + times(c_1, first + second);
+    *new_part = a;
+    return (real2)(split ? both.x : whole.x, split ? both.y : whole.y);
+#else
     if (split) {
         const real2 before = part[at];
         const real2 a = times(table[2 * at_first], before) + times(table[2 * at_first + 1], first);
@@ -93,6 +103,7 @@ static inline real2 update_component(real2 old, real2 first, real2 second, globa
         return a + b;
     }
     return times(table[2 * at_first], old) + times(table[2 * at_first + 1], first + second);
+#endif
 }
 
 /* Stores the parts of a cell at depths d where it has any. */
@@ -120,8 +131,16 @@ static inline real2 update_component(real2 old, real2 first, real2 second, globa
 /* E of the cell above: nothing in the metal wall behind the layer at the top. */
 static inline vector load_above(global const real2 *E, index_t at, int z)
 {
+#if ONE_LAUNCH
+    const int top = z == GNZ - 1;
+    vector e = load_vector(E, top ? at : at + SLICE);
+    e.x = top ? NOTHING : e.x;
+    e.y = top ? NOTHING : e.y;
+    return e;
+#else
     const vector nothing = { NOTHING, NOTHING, NOTHING };
     return z == GNZ - 1 ? nothing : load_vector(E, at + SLICE);
+#endif
 }
 
 /* ------------------------------------------------------------------------------------------------ light */
@@ -154,7 +173,8 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 
 /* Parameters of the source. Volume source: the incident wave along z, E of all planes, then H half a cell above them;
  * its amplitudes along x and y. Source plane: the incident E in it, for H, and the incident H half a cell above, for E.
- * FUSED_...: both. What a source does not have is empty. */
+ * FUSED_...: both. What a source does not have is empty. FIXED_PARAMETERS: of both, what is the same in all iterations;
+ * TAKE_LIGHT: the rest, of one of them. */
 #define ADD_CURRENT(f, class_x, class_y, class_z)                                               \
     f.x = f.x + drive * times(coefficients[2 * class_x + 1], current[at]);                      \
     f.y = f.y + drive * times(coefficients[2 * class_y + 1], current[at + PLANE]);              \
@@ -170,10 +190,13 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
     e.x = e.x + wave_x * wave[z];       \
     e.y = e.y + wave_y * wave[z];
 #define ROW_RADIATES(row) row_radiates(edge + (row), contrast, end)
+#define TAKE_LIGHT(light) const real wave_x = (light)[0], wave_y = (light)[1];
 #if MAGNETIC
 #define SOURCE_H_PARAMETERS , global const real2 *restrict contrast_H WAVE_PARAMETERS
 #define SOURCE_H , contrast_H, wave, wave_x, wave_y
 #define FUSED_PARAMETERS , global const real2 *restrict contrast_H SOURCE_E_PARAMETERS
+#define FIXED_PARAMETERS \
+    , global const real2 *restrict contrast_H, global const real2 *restrict contrast, global const real2 *restrict wave
 #define ADD_RADIATION_H(h, class_x, class_y, class_z)                                                           \
     h.x = h.x + wave_y * times(coefficients[2 * class_x + 1], times(contrast_H[face[at]], wave[GNZ + z]));      \
     h.y = h.y - wave_x * times(coefficients[2 * class_y + 1], times(contrast_H[face[at + PLANE]], wave[GNZ + z]));
@@ -182,9 +205,12 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 #define SOURCE_H_PARAMETERS
 #define SOURCE_H
 #define FUSED_PARAMETERS SOURCE_E_PARAMETERS
+#define FIXED_PARAMETERS , global const real2 *restrict contrast, global const real2 *restrict wave
 #endif
 #elif CURRENT
 #define FUSED_PARAMETERS , global const real2 *restrict current, real drive LATERAL_PARAMETER
+#define FIXED_PARAMETERS , global const real2 *restrict current LATERAL_PARAMETER
+#define TAKE_LIGHT(light) const real drive = *(light);
 #if CURRENT == 2
 #define SOURCE_E_PARAMETERS LATERAL_PARAMETER
 #define SOURCE_E LATERAL
@@ -208,6 +234,10 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 #define FUSED_PARAMETERS                                                                                            \
     , real e_x_re, real e_x_im, real e_y_re, real e_y_im, real h_x_re, real h_x_im, real h_y_re,                    \
         real h_y_im LATERAL_PARAMETER
+#define FIXED_PARAMETERS LATERAL_PARAMETER
+#define TAKE_LIGHT(light)                                                                                           \
+    const real e_x_re = (light)[0], e_x_im = (light)[1], e_y_re = (light)[2], e_y_im = (light)[3],                  \
+               h_x_re = (light)[4], h_x_im = (light)[5], h_y_re = (light)[6], h_y_im = (light)[7];
 #define FUSED_H , e_x_re, e_x_im, e_y_re, e_y_im LATERAL
 #define FUSED_E , h_x_re, h_x_im, h_y_re, h_y_im LATERAL
 #define ADD_INCIDENT(difference_x, difference_y)                                \
@@ -364,36 +394,101 @@ kernel void maxwell_E_watched(global const real2 *restrict H, global const edge_
 }
 
 #if ONE_LAUNCH
-/* Both passes in one launch of work-groups that meet between them (lib/meet.h). run: 0 for a meeting alone, which
- * proves that they run side by side. */
-#define FOR_CELLS_OF_ALL(i, j, k)                                                                                      \
-    FOR_GROUPS(task_, run ? (NX * NY * NZ + (int)get_local_size(0) - 1) / (int)get_local_size(0) : 0)                  \
-    for (int n_ = task_ * (int)get_local_size(0) + (int)get_local_id(0), i = n_ % NX, j = n_ / NX % NY,                \
-             k = n_ / (NX * NY), once_ = n_ < NX * NY * NZ;                                                            \
-         once_; once_ = 0)
-kernel void maxwell_both(global real2 *E, global real2 *H, global real2 *part_E, global real2 *part_H,
+/* ------------------------------------------------------------------------------------------------ small grids
+ *
+ * So many iterations in one launch of work-groups that meet after each (lib/meet.h), to and fro between two buffers of
+ * every field; 0: meetings alone, which prove that they run side by side. The new H of the cells to the west, south and
+ * below is computed for each cell again: that takes less time than to wait for those who store it.
+ *
+ * light: rows of LIGHT numbers of the source, of one iteration after the other, the last one those of full light; row:
+ * that of the first iteration here. watched: 1 for the largest |change|^2 and |E|^2 of the last iteration, to maxima[0]
+ * and [1], and to [2] whether work-groups did not meet; behind them there is room for both of each work-group. */
+enum { GROUP_MAXIMA = 3, LIGHT = 8 };
+
+#define NEW_H(at, i, j, x, y, z, parts)                                                                                \
+    update_H(E, H, part_H, coefficients_H, at, i, j, x, y, z, load_vector(E, at), load_above(E, at, z), parts          \
+                 FACE FUSED_H)
+kernel void maxwell_both(global real2 *E_0, global real2 *H_0, global real2 *part_E_0, global real2 *part_H_0,
+                         global real2 *E_1, global real2 *H_1, global real2 *part_E_1, global real2 *part_H_1,
                          global const edge_t *restrict edge, global const real2 *restrict coefficients_E,
                          global const real2 *restrict coefficients_H, volatile global int *meeting,
-                         int run FACE_PARAMETER FUSED_PARAMETERS)
+                         int iterations, global const real *restrict light, int row, int last_row, int watched,
+                         global real *maxima FACE_PARAMETER FIXED_PARAMETERS)
 {
+    local acc changes[LANES], sizes[LANES];
+    acc change = 0, extent = 0;
+    const int size = (int)get_local_size(0), groups = iterations > 0 ? (NX * NY * NZ + size - 1) / size : 0;
     int met = meeting[MEETINGS];
-    FOR_CELLS_OF_ALL(i, j, k)
-        step_cell_H(E, coefficients_H, H, part_H, i, j, k FACE FUSED_H);
-    meet(meeting, &met);
-    FOR_CELLS_OF_ALL(i, j, k) {
-        vector old, next;
-        step_cell_E(H, edge, coefficients_E, E, part_E, i, j, k, &old, &next FUSED_E);
+    ROLLED for (int n = 0; n < max(iterations, 1); n++) {
+        const int odd = n % 2;
+        TAKE_LIGHT(light + LIGHT * min(row + n, last_row))
+        global const real2 *E = odd ? E_1 : E_0, *H = odd ? H_1 : H_0, *part_E = odd ? part_E_1 : part_E_0,
+                           *part_H = odd ? part_H_1 : part_H_0;
+        global real2 *new_E = odd ? E_0 : E_1, *new_H = odd ? H_0 : H_1, *new_part_E = odd ? part_E_0 : part_E_1,
+                     *new_part_H = odd ? part_H_0 : part_H_1;
+        FOR_GROUPS(task, groups)
+        {
+            const int cell = task * size + (int)get_local_id(0);
+            if (cell < NX * NY * NZ) {
+                const int i = cell % NX, j = cell / NX % NY, k = cell / (NX * NY), x = X0 + i, y = Y0 + j, z = Z0 + k;
+                const int i_west = i == 0 ? NX - 1 : i - 1, j_south = j == 0 ? NY - 1 : j - 1;
+                const index_t at = AT3(i, j, k);
+                vector parts_H, parts_E, others;
+                const edges classes = load_edges(edge, at);
+                const vector e = load_vector(E, at), h = NEW_H(at, i, j, x, y, z, &parts_H);
+                vector west = NEW_H(AT3(i_west, j, k), i_west, j, X0 + i_west, y, z, &others);
+                vector south = NEW_H(AT3(i, j_south, k), i, j_south, x, Y0 + j_south, z, &others);
+                vector below = NEW_H(z > 0 ? at - SLICE : at, i, j, x, y, max(z - 1, 0), &others);
+                below.x = z > 0 ? below.x : NOTHING;
+                below.y = z > 0 ? below.y : NOTHING;
+                west.y = ACROSS(x == 0, west.y, conjugate(PHASE_X));
+                west.z = ACROSS(x == 0, west.z, conjugate(PHASE_X));
+                south.x = ACROSS(y == 0, south.x, conjugate(PHASE_Y));
+                south.z = ACROSS(y == 0, south.z, conjugate(PHASE_Y));
+                const vector next = update_E(e, classes, part_E, coefficients_E, at, x, y, z, h, west, south, below,
+                                             &parts_E FUSED_E);
+                if (n + 1 == iterations) {
+                    change = larger(change, largest(next.x - e.x, next.y - e.y, next.z - e.z));
+                    extent = larger(extent, largest(next.x, next.y, next.z));
+                }
+                STORE_VECTOR(new_H, at, h)
+                STORE_VECTOR(new_E, at, next)
+                STORE_PARTS(new_part_H, at, parts_H, depths(OF_H, x, y, z))
+                STORE_PARTS(new_part_E, at, parts_E, depths(OF_E, x, y, z))
+            }
+        }
+        meet(meeting, &met);
     }
+    /* Of the work-items of each work-group, then of all work-groups. */
+    ROLLED for (int round = 0; round < 2 * watched; round++) {
+        const int item = (int)get_local_id(0), group = (int)get_group_id(0);
+        CLEAR_LANES(changes);
+        CLEAR_LANES(sizes);
+        ROLLED for (int first = 0; first < size; first += LANES) {
+            if (item >= first && item < first + LANES) {
+                changes[item - first] = larger(changes[item - first], change);
+                sizes[item - first] = larger(sizes[item - first], extent);
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        FOLD(LANES, FOLD_STEP(changes, left_, larger) FOLD_STEP(sizes, left_, larger))
+        global real *to = round == 0 ? maxima + GROUP_MAXIMA + 2 * group : maxima;
+        if (item == 0 && (round == 0 || group == 0)) {
+            to[0] = changes[0];
+            to[1] = sizes[0];
+        }
+        meet(meeting, &met);
+        FOR_LANES(other, round == 0 ? (int)get_num_groups(0) : 0) {
+            change = larger(change, maxima[GROUP_MAXIMA + 2 * other]);
+            extent = larger(extent, maxima[GROUP_MAXIMA + 2 * other + 1]);
+        }
+    }
+    if (watched && get_global_id(0) == 0)
+        maxima[2] = (real)meeting[FAILED];
 }
-#define MEETING_PARAMETER , volatile global int *meeting
-#define MEETINGS_FAILED ((real)meeting[FAILED])
-#else
-#define MEETING_PARAMETER
-#define MEETINGS_FAILED 0
 #endif
 
-/* maxima[2]: 1 where work-groups did not meet. */
-kernel void maxwell_maxima(global const acc *restrict partials, global real *restrict maxima MEETING_PARAMETER)
+kernel void maxwell_maxima(global const acc *restrict partials, global real *restrict maxima)
 {
     local acc scratch[FINISH_LANES];
     const acc change = total_max(partials, 0, scratch);
@@ -401,7 +496,6 @@ kernel void maxwell_maxima(global const acc *restrict partials, global real *res
     if (get_local_id(0) == 0) {
         maxima[0] = change;
         maxima[1] = size;
-        maxima[2] = MEETINGS_FAILED;
     }
 }
 

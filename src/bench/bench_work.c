@@ -61,7 +61,7 @@ bn_status bn_bench_work_run(bn_bench_work *w, unsigned count, double *steps)
     bn_sim_quiet(w->sim, true);
     for (unsigned i = 0; i < count && !bn_sim_done(w->sim); i++)
         BN_TRY(bn_sim_step(w->sim));
-    BN_TRY(bn_domain_finish(bn_sim_domain(w->sim)));
+    BN_TRY(bn_sim_finish(w->sim));
     *steps = (double)(bn_sim_now(w->sim).items - before) / w->job->per_step;
     return BN_OK;
 }
@@ -83,7 +83,7 @@ bn_status bn_bench_work_restart(bn_bench_work *w)
     if (!w->begin)
         return BN_OK;
     BN_TRY(bn_sim_snapshot_restore(w->sim, w->begin));
-    return bn_domain_finish(bn_sim_domain(w->sim));
+    return bn_sim_finish(w->sim);
 }
 
 bn_status bn_bench_work_updates(const bn_bench_work *w, double *updates)

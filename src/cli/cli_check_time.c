@@ -36,7 +36,7 @@ static bn_status run_batch(bn_sim *sim, unsigned long long most, double *steps, 
         bn_sim_quiet(sim, count + 1 < most && (bn_sim_now(sim).step + 1) % every != 0);
         BN_TRY(bn_sim_step(sim));
     }
-    BN_TRY(bn_domain_finish(bn_sim_domain(sim)));
+    BN_TRY(bn_sim_finish(sim));
     *steps += (double)count;
     *seconds = bn_seconds_now() - start;
     return BN_OK;
@@ -96,7 +96,7 @@ bn_status bn_check_child(const bn_cli *cli)
     BN_GO(bn_scaling_select(cli->ctx, c, &selector, room, NULL));
     BN_GO(bn_device_open(cli->ctx, selector, false, &device));
     BN_GO(bn_sim_create(cli->ctx, c, &(bn_sim_desc){ .device = device, .tuned = true }, &sim));
-    BN_GO(bn_domain_finish(bn_sim_domain(sim)));
+    BN_GO(bn_sim_finish(sim));
     snprintf(name, sizeof name, "%s", bn_device_describe(device)->name);
     if (bn_device_global_count(device) > 1)
         snprintf(text, sizeof text, "%zu devices, the first %s", bn_device_global_count(device), name);

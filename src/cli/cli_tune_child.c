@@ -107,10 +107,10 @@ static bn_status time_steps(const bn_cli *cli, bn_case *c, const bn_sim_desc *de
             break;
         BN_GO(bn_sim_step(sim));
         if (!j->steps)
-            BN_GO(bn_domain_finish(bn_sim_domain(sim)));
+            BN_GO(bn_sim_finish(sim));
         a->steps++;
     }
-    BN_GO(bn_domain_finish(bn_sim_domain(sim)));
+    BN_GO(bn_sim_finish(sim));
     a->step_seconds = (bn_seconds_now() - start) / (double)a->steps;
     take_kernels(sim, before, count, a);
     BN_GO(hash_fields(sim, a->hash_end));

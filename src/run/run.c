@@ -313,7 +313,7 @@ static bn_status loop(run *r)
             *r->desc->status_wanted = 0;
         bn_progress_show(&r->progress, r->sim, wanted);
     }
-    BN_TRY(bn_domain_finish(bn_sim_domain(r->sim)));
+    BN_TRY(bn_sim_finish(r->sim));
     why = why ? why : asked[end];
     r->summary.stopped_by = why;
     r->summary.cut_short = !bn_sim_now(r->sim).converged && !bn_sim_now(r->sim).complete && !bn_sim_done(r->sim);
@@ -399,7 +399,7 @@ static void finish(run *r, bn_status *st)
         return;
     }
     if (*st == BN_OK && r->device) /* steps may still be in the queue, and their time is part of the rates */
-        *st = bn_domain_finish(bn_sim_domain(r->sim));
+        *st = bn_sim_finish(r->sim);
     const bool readable = *st != BN_DEVICE, stepped = *st == BN_OK;
     s->steps = bn_seconds_now() - r->progress.start - (bn_output_seconds(r->output) - r->output_before);
     s->bytes = bn_progress_bytes(&r->progress, r->sim);

@@ -270,9 +270,21 @@ bn_status bn_sim_measure(bn_sim *sim)
     return st;
 }
 
+bn_status bn_sim_catch_up(bn_sim *sim)
+{
+    return sim->engine->catch_up ? sim->engine->catch_up(sim, sim->state) : BN_OK;
+}
+
+bn_status bn_sim_finish(bn_sim *sim)
+{
+    BN_TRY(bn_sim_catch_up(sim));
+    return bn_domain_finish(sim->domain);
+}
+
 bn_status bn_sim_update_outputs(bn_sim *sim)
 {
     BN_TRY(take_written(sim));
+    BN_TRY(bn_sim_catch_up(sim));
     if (!sim->engine->update_outputs || sim->outputs_of == sim->now.step + 1)
         return BN_OK;
     BN_TRY(sim->engine->update_outputs(sim, sim->state));

@@ -173,6 +173,7 @@ static bn_status change(bn_sim *sim, const char *field, const bn_field_part *par
         return bn_fail(sim->ctx, BN_USAGE, "field %s follows from others: writing it changes nothing", field);
     if (w == ADD && !sim->infos[bn_sim_field_index(sim, field)].real)
         return bn_fail(sim->ctx, BN_USAGE, "field %s holds whole numbers: set them", field);
+    BN_TRY(bn_sim_catch_up(sim));
     sim->written = true;
     sim->outputs_of = 0;
     return move_part(&a, (void *)values, w);

@@ -43,6 +43,7 @@ out:
 
 bn_status bn_sim_snapshot_restore(bn_sim *sim, bn_sim_snapshot *s)
 {
+    BN_TRY(bn_sim_catch_up(sim));
     for (size_t i = 0; i < sim->plan->field_count; i++)
         for (size_t part = 0; s->fields[i] && part < bn_snapshot_parts(s->fields[i]); part++) {
             bn_region r;

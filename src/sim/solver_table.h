@@ -27,6 +27,9 @@ typedef struct bn_engine {
     const char *name;
     bn_status (*setup)(bn_sim *, void *state); /* optional: fields exist and hold what init() wrote */
     bn_status (*step)(bn_sim *, void *state, bn_step *out);
+    /* optional: launches what `step` has put off so that several steps share a launch, before fields of the state are
+     * read or written and before anybody waits for the steps */
+    bn_status (*catch_up)(bn_sim *, void *state);
     void (*teardown)(void *state); /* optional: releases what setup acquired; safe after a partial setup */
     /* optional: computes output fields that steps leave out of date (sums, norms), before fields are read or written */
     bn_status (*update_outputs)(bn_sim *, void *state);
@@ -107,7 +110,11 @@ bn_kernel *bn_sim_kernel(bn_sim *, const char *name); /* of the solver's table, 
 bn_domain *bn_sim_domain(bn_sim *);
 bn_context *bn_sim_context(bn_sim *);
 const bn_case *bn_sim_case(const bn_sim *);
-/* Runs the engine's update_outputs unless the fields are up to date. */
+/* Runs the engine's catch_up. */
+BN_CHECKED bn_status bn_sim_catch_up(bn_sim *);
+/* The same, then waits for all steps. */
+BN_CHECKED bn_status bn_sim_finish(bn_sim *);
+/* Runs the engine's catch_up, and its update_outputs unless the fields are up to date. */
 BN_CHECKED bn_status bn_sim_update_outputs(bn_sim *);
 /* Another simulation of the same case on the same devices, but with these keys, as bn_case_parse takes them. The caller
  * destroys it, then its case. */

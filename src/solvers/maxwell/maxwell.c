@@ -23,9 +23,9 @@ static const bn_key schema[] = {
               "or memory of the library's caller); NaN: the material's" },
 
     { .name = "solver.sweep", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_SWEEPS), .def_text = "auto",
-      .help = "H and E in a pass each, cell by cell or in loops along rows, both passes in one launch where "
-              "work-groups can wait for each other, or in one sweep along z with a second buffer of every field; auto: "
-              "rows on a CPU, on a GPU fused above a million cells, one launch on small grids" },
+      .help = "H and E in a pass each, cell by cell or in loops along rows, or both in one sweep with a second buffer "
+              "of every field: along z, or, several iterations a launch, where work-groups can wait for each other; "
+              "auto: rows on a CPU, on a GPU fused above a million cells, one launch on small grids" },
     { .name = "solver.start", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_STARTS), .def_text = "dark",
       .help = "no field, or that of the planar stack that the structure is on average" },
     { .name = "solver.accelerate", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_ACCELERATIONS),
@@ -67,7 +67,7 @@ static const bn_kernel_desc kernels[] = {
     { "maxwell_E_rows", BN_PER_BLOCK, { .reads = 12.75, .writes = 6, .flops = 84 } },
     { "maxwell_E_watched", BN_PER_BLOCK, { .reads = 12.75, .writes = 6, .flops = 104 } },
     { "maxwell_fused", BN_PER_TILE, { .reads = 12.75, .writes = 12, .flops = 184 } },
-    { "maxwell_both", BN_SIDE_BY_SIDE, { .reads = 24.75, .writes = 12, .flops = 168 } },
+    { "maxwell_both", BN_SIDE_BY_SIDE, { .reads = 12.75, .writes = 12, .flops = 336 } }, /* of an iteration */
     { "maxwell_anderson_store", BN_PER_CELL, { .reads = 40, .writes = 40, .flops = 20 } },
     { "maxwell_anderson_gram", BN_PER_BLOCK, { .reads = 100, .writes = 0, .flops = 320 } },
     { "maxwell_anderson_gram_sum", BN_ONCE, { 8, 0, 0 } },
@@ -122,7 +122,7 @@ static bn_status plan_fields(maxwell *s, bn_plan *p)
     BN_TRY(bn_plan_field(p, &f->index, &(bn_field_desc){ "n", "", BN_T_REAL, 1, BN_OUTPUT }));
     BN_TRY(bn_plan_field(p, &f->part_E, &(bn_field_desc){ "part_E", "V m-1", BN_T_REAL2, parts, BN_STATE }));
     BN_TRY(bn_plan_field(p, &f->part_H, &(bn_field_desc){ "part_H", "V m-1", BN_T_REAL2, parts, BN_STATE }));
-    if (s->config.sweep == MAXWELL_FUSED) {
+    if (s->config.sweep == MAXWELL_FUSED || s->config.sweep == MAXWELL_ONE_LAUNCH) {
         BN_TRY(bn_plan_field(p, &f->E_next, &(bn_field_desc){ "E_next", "V m-1", BN_T_REAL2, 3, 0 }));
         BN_TRY(bn_plan_field(p, &f->H_next, &(bn_field_desc){ "Z0H_next", "V m-1", BN_T_REAL2, 3, 0 }));
         BN_TRY(bn_plan_field(p, &f->part_E_next, &(bn_field_desc){ "part_E_next", "V m-1", BN_T_REAL2, parts, 0 }));
@@ -243,19 +243,20 @@ static bn_status plan_notes(const maxwell *s, bn_plan *p)
 }
 
 /* One sweep moves two thirds of the bytes, through a second buffer of every field; its tiles need a million cells to
- * fill a GPU. Small grids take less time than two launches (docs/measurements.md). */
-enum { ONE_LAUNCH_CELLS = 150000 };
+ * fill a GPU. Small grids, in single and in double precision, take less time than two launches (docs/measurements.md).
+ */
+static const double one_launch_cells[2] = { 112000, 80000 };
 static maxwell_sweep choose_sweep(const bn_case *c, const bn_device_info *device)
 {
     double cells = 1;
     for (size_t d = 0; d < 3; d++)
         cells *= (double)bn_case_int_at(c, "grid.cells", d);
     const maxwell_sweep chosen = (maxwell_sweep)bn_case_choice(c, "solver.sweep");
-    return chosen != MAXWELL_SWEEP_AUTO                        ? chosen
-           : !device || device->cpu                            ? MAXWELL_ROWS
-           : cells > 1e6                                       ? MAXWELL_FUSED
-           : device->side_by_side && cells <= ONE_LAUNCH_CELLS ? MAXWELL_ONE_LAUNCH
-                                                               : MAXWELL_TWO_PASS;
+    return chosen != MAXWELL_SWEEP_AUTO                                           ? chosen
+           : !device || device->cpu                                               ? MAXWELL_ROWS
+           : cells > 1e6                                                          ? MAXWELL_FUSED
+           : device->side_by_side && cells <= one_launch_cells[bn_case_double(c)] ? MAXWELL_ONE_LAUNCH
+                                                                                  : MAXWELL_TWO_PASS;
 }
 
 static void read_solver(const bn_case *c, const bn_device_info *device, maxwell *s)

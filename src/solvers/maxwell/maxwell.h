@@ -211,6 +211,8 @@ int maxwell_depth_E(const maxwell_model *, int dim, uint32_t at);
 int maxwell_depth_H(const maxwell_model *, int dim, uint32_t at);
 /* Strength of the source in the step after `steps` of them, 0 ... 1: a quintic ramp. */
 double maxwell_ramp(const maxwell_model *, unsigned long long steps);
+/* Steps until it is 1. */
+unsigned long long maxwell_steps_of_ramp(const maxwell_model *);
 
 /* ------------------------------------------------------------------------ the solver's state */
 
@@ -224,13 +226,16 @@ typedef struct maxwell_config {
 
 typedef struct maxwell_fields {
     bn_field *E, *H, *part_E, *part_H, *edges, *faces, *norm, *index, *current;
-    bn_field *E_next, *H_next, *part_E_next, *part_H_next; /* the second buffers of the fused sweep, else NULL */
+    bn_field *E_next, *H_next, *part_E_next, *part_H_next; /* the second buffers of sweeps that fill them, else NULL */
 } maxwell_fields;
 
 typedef struct maxwell_kernels {
     bn_kernel *H, *E, *H_rows, *E_rows, *E_watched, *fused, *both, *maxima, *norm;
     bn_device_array *table[MAXWELL_TABLES];
-    bn_device_array *meeting; /* of the work-groups of `both` (kernels/lib/meet.h); else NULL */
+    bn_device_array *meeting;        /* of the work-groups of `both` (kernels/lib/meet.h); else NULL */
+    bn_device_array *light;          /* of `both`: numbers of the source, by step, the last ones those of full light */
+    int put_off;                     /* steps that `both` has yet to do, in one launch */
+    unsigned long long put_off_from; /* steps before them */
     bn_partials *partials;
     bn_scalars *scalars;
 } maxwell_kernels;
@@ -304,6 +309,9 @@ BN_CHECKED bn_status maxwell_end_step(bn_sim *, maxwell *, bool converged, bn_st
 BN_CHECKED bn_status maxwell_add_spectrum(bn_sim *, const maxwell *, bn_results *);
 /* What a checkpoint needs beside the fields. */
 BN_CHECKED bn_status maxwell_serialize(bn_sim *, void *state, bn_checkpoint_state *);
+
+/* maxwell_step.c: launches what steps have put off. */
+BN_CHECKED bn_status maxwell_catch_up(maxwell *);
 
 /* maxwell_anderson.c */
 typedef struct maxwell_cycle {

@@ -7,18 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps before the first cycle: only when the light is full the map stays the same. */
-static unsigned long long steps_of_ramp(const maxwell *s)
-{
-    return s->model.t.ramp >= 1 ? 1 : (unsigned long long)(1 / s->model.t.ramp) + 1;
-}
-
+/* Only when the light is full the map stays the same. */
 maxwell_cycle maxwell_cycle_now(const maxwell *s)
 {
+    const unsigned long long ramp = maxwell_steps_of_ramp(&s->model);
     maxwell_cycle now = { .slot = -1 };
-    if (s->steps < steps_of_ramp(s))
+    if (s->steps < ramp)
         return now;
-    const unsigned long long steps = s->steps - steps_of_ramp(s);
+    const unsigned long long steps = s->steps - ramp;
     const unsigned long long apart = (unsigned long long)s->anderson.apart,
                              depth = (unsigned long long)s->anderson.depth;
     const unsigned long long phase = steps % (depth * apart);
@@ -150,6 +146,8 @@ static bn_status store_state(maxwell *s, int slot)
 bn_status maxwell_anderson_step(maxwell *s)
 {
     const maxwell_cycle now = maxwell_cycle_now(s);
+    if (now.slot >= 0 || now.finish || now.begin)
+        BN_TRY(maxwell_catch_up(s));
     if (now.slot >= 0)
         BN_TRY(store_state(s, now.slot));
     if (now.finish)

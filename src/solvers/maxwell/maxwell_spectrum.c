@@ -55,6 +55,7 @@ bn_status maxwell_end_step(bn_sim *sim, maxwell *s, bool converged, bn_step *out
     const bool used_up = wavelengths > 1 && s->steps >= (unsigned long long)s->spectrum.most_steps;
     if (!converged && !used_up)
         return BN_OK;
+    BN_TRY(bn_sim_catch_up(sim)); /* the field is measured now, and a new one begins */
     BN_TRY(enter_wavelength(sim, s, converged));
     if (s->spectrum.present + 1 < wavelengths) {
         set_wavelength(sim, s, s->spectrum.present + 1);

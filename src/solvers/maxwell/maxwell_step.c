@@ -2,11 +2,16 @@
 #include "maxwell.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* |E| above this many times the incident field counts as growing without bound. */
 #define RUNAWAY 1e6
-enum { CELLS_A_GROUP = 256 }; /* of the kernel for both passes */
+enum { CELLS_A_GROUP = 128 }; /* of the kernel of small grids */
+/* Iterations that one launch does at most: they take longer than the host takes for as many steps and a launch. */
+enum { MOST_ITERATIONS = 16 };
+
+static bn_status write_light(bn_domain *d, maxwell *s);
 
 /* The tables of the present wavelength on the device. `create`: for the first time. */
 static bn_status write_tables(bn_domain *d, maxwell *s, bool create)
@@ -18,35 +23,33 @@ static bn_status write_tables(bn_domain *d, maxwell *s, bool create)
         BN_TRY(create ? bn_device_array_reals(d, names[i], s->model.t.of[i], size, &s->k.table[i])
                       : bn_device_array_rewrite(s->k.table[i], s->model.t.of[i], size));
     }
-    return BN_OK;
+    return s->k.both ? write_light(d, s) : BN_OK;
 }
 
-static bn_status step_in_one_launch(maxwell *s, bool run);
+static bn_status iterate_in_one_launch(maxwell *s, unsigned long long steps, int iterations, bool watched);
 
-/* Largest change and size, and whether work-groups did not meet. */
+/* Largest change and size, and, of launches of `both`, whether work-groups did not meet. */
 enum { MAXIMA = 3 };
-static bn_status read_maxima(maxwell *s, double maxima[MAXIMA])
+
+static size_t most_groups(const maxwell *s)
 {
-    if (s->k.meeting)
-        BN_TRY(BN_RUN(s->k.maxima, BN_TOTALS(s->k.partials), BN_SCALARS(s->k.scalars), BN_ARRAY(s->k.meeting)));
-    else
-        BN_TRY(BN_RUN(s->k.maxima, BN_TOTALS(s->k.partials), BN_SCALARS(s->k.scalars)));
-    return bn_scalars_read(s->k.scalars, maxima, MAXIMA);
+    const uint32_t *n = s->model.n;
+    return ((size_t)n[0] * n[1] * n[2] + CELLS_A_GROUP - 1) / CELLS_A_GROUP;
 }
 
 /* Whether the work-groups of `both` run side by side. */
 static bn_status prove_meeting(bn_sim *sim, maxwell *s)
 {
-    const uint32_t *n = s->model.n;
     double maxima[MAXIMA];
     BN_TRY(bn_device_array_meeting(bn_sim_domain(sim), &s->k.meeting));
     if (bn_domain_boxes(bn_sim_domain(sim)) > 1 || !bn_kernel_fits(s->k.both)) {
         s->k.both = NULL;
         return BN_OK;
     }
-    bn_kernel_side_by_side(s->k.both, ((size_t)n[0] * n[1] * n[2] + CELLS_A_GROUP - 1) / CELLS_A_GROUP);
-    BN_TRY(step_in_one_launch(s, false));
-    BN_TRY(read_maxima(s, maxima));
+    bn_kernel_items(s->k.both, CELLS_A_GROUP);
+    bn_kernel_side_by_side(s->k.both, most_groups(s));
+    BN_TRY(iterate_in_one_launch(s, 0, 0, true));
+    BN_TRY(bn_scalars_read(s->k.scalars, maxima, MAXIMA));
     if (maxima[2] != 0) {
         bn_log(bn_sim_context(sim), BN_LOG_WARNING,
                "work-groups do not run side by side as this device's promise has it: H and E take a pass each");
@@ -75,7 +78,7 @@ static bn_status setup(bn_sim *sim, void *state)
                "maxwell: this device has no work-groups large enough for one sweep; H and E take a pass each");
     BN_TRY(write_tables(d, s, true));
     BN_TRY(bn_partials_create(d, "largest change", 2, 3, &s->k.partials));
-    BN_TRY(bn_scalars_create(d, "totals", MAXIMA, &s->k.scalars));
+    BN_TRY(bn_scalars_create(d, "maxima", MAXIMA + (s->k.both ? 2 * most_groups(s) : 0), &s->k.scalars));
     if (s->k.both)
         BN_TRY(prove_meeting(sim, s));
     return s->anderson.on ? maxwell_anderson_setup(sim, s) : BN_OK;
@@ -89,37 +92,71 @@ static void teardown(void *state)
     bn_partials_destroy(&s->k.partials);
     bn_scalars_destroy(&s->k.scalars);
     bn_device_array_destroy(&s->k.meeting);
+    bn_device_array_destroy(&s->k.light);
     maxwell_anderson_teardown(s);
 }
 
-enum { SOURCE_ARGUMENTS = 6 };
+enum { SOURCE_ARGUMENTS = 6, LIGHT = 8 }; /* kernels/maxwell.cl */
+
+/* The numbers among them in the step after so many; returns how many. */
+static size_t light_numbers(const maxwell *s, unsigned long long steps, bool of_H, double numbers[LIGHT])
+{
+    const maxwell_light *light = &s->model.light;
+    const double ramp = maxwell_ramp(&s->model, steps);
+    size_t count = 0;
+    if (light->volume && (!of_H || s->model.structure.magnetic)) {
+        numbers[count++] = ramp * light->amplitude * cos(light->polarisation);
+        numbers[count++] = ramp * light->amplitude * sin(light->polarisation);
+    } else if (light->current && of_H == light->magnetic) { /* curl H - J, curl E + M in V/m, lengths in cells */
+        numbers[count++] = -ramp * (of_H ? 1 : MAXWELL_VACUUM_IMPEDANCE) * s->model.h;
+    } else if (!light->volume && !light->current) {
+        const cplx *incident = of_H ? s->model.t.e_inc : s->model.t.h_inc;
+        for (int i = 0; i < 2; i++) {
+            numbers[count++] = ramp * incident[i].re;
+            numbers[count++] = ramp * incident[i].im;
+        }
+    }
+    return count;
+}
+
+/* Those of H, then of E, for `both`, of all steps of the ramp and one after it. */
+static bn_status write_light(bn_domain *d, maxwell *s)
+{
+    const size_t rows = (size_t)maxwell_steps_of_ramp(&s->model) + 1;
+    double *rows_of_light = calloc(rows * LIGHT, sizeof *rows_of_light);
+    if (!rows_of_light)
+        return bn_fail(bn_domain_context(d), BN_MEMORY, "no memory for the light of %zu steps", rows);
+    for (size_t r = 0; r < rows; r++) {
+        double *row = rows_of_light + r * LIGHT;
+        const size_t of_H = light_numbers(s, r, true, row);
+        if (!s->model.light.volume || of_H == 0) /* of a volume source both have the same */
+            (void)light_numbers(s, r, false, row + of_H);
+    }
+    bn_device_array_destroy(&s->k.light);
+    const bn_status st = bn_device_array_reals(d, "light", rows_of_light, rows * LIGHT, &s->k.light);
+    free(rows_of_light);
+    return st;
+}
 
 /* The arguments that tell a kernel for H, or one for E, of faces and source: of the incident field beside the source
  * plane, of the volume source, or of currents. H of tiles is that of neighbours, too: it reads them there. */
 static size_t source_arguments(const maxwell *s, bool of_H, bn_arg args[SOURCE_ARGUMENTS])
 {
     const maxwell_light *light = &s->model.light;
-    const double ramp = maxwell_ramp(&s->model, s->steps);
     const bool magnetic = s->model.structure.magnetic;
+    double numbers[LIGHT];
     size_t count = 0;
     if (of_H && magnetic)
         args[count++] = (bn_arg)BN_READ_WRAPPED(s->f.faces, 1);
     if (light->volume && (!of_H || magnetic)) {
         args[count++] = (bn_arg)BN_ARRAY(s->k.table[of_H ? MAXWELL_CONTRAST_H : MAXWELL_CONTRAST]);
         args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_WAVE]);
-        args[count++] = (bn_arg)BN_REALV(ramp * light->amplitude * cos(light->polarisation));
-        args[count++] = (bn_arg)BN_REALV(ramp * light->amplitude * sin(light->polarisation));
-    } else if (light->current &&
-               of_H == light->magnetic) { /* curl H - J, curl E + M in volts a metre, lengths in cells */
+    } else if (light->current && of_H == light->magnetic) {
         args[count++] = (bn_arg)BN_READ_WRAPPED(s->f.current, of_H);
-        args[count++] = (bn_arg)BN_REALV(-ramp * (of_H ? 1 : MAXWELL_VACUUM_IMPEDANCE) * s->model.h);
-    } else if (!light->volume && !light->current) {
-        const cplx *incident = of_H ? s->model.t.e_inc : s->model.t.h_inc;
-        for (int i = 0; i < 2; i++) {
-            args[count++] = (bn_arg)BN_REALV(ramp * incident[i].re);
-            args[count++] = (bn_arg)BN_REALV(ramp * incident[i].im);
-        }
     }
+    const size_t more = light_numbers(s, s->steps, of_H, numbers);
+    for (size_t i = 0; i < more; i++)
+        args[count++] = (bn_arg)BN_REALV(numbers[i]);
     if (light->bloch)
         args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_LATERAL]);
     return count;
@@ -144,22 +181,81 @@ static size_t arguments_of_both(const maxwell *s, bn_arg args[2 * SOURCE_ARGUMEN
     return of_H + source_arguments(s, false, args + of_H);
 }
 
-/* Both passes in one launch; else a meeting alone. */
-static bn_status step_in_one_launch(maxwell *s, bool run)
+static void swap_buffers(const maxwell_fields *f)
+{
+    bn_field_swap(f->E, f->E_next);
+    bn_field_swap(f->H, f->H_next);
+    bn_field_swap(f->part_E, f->part_E_next);
+    bn_field_swap(f->part_H, f->part_H_next);
+}
+
+/* So many iterations, the first of which is the step after `steps` of them; 0: meetings alone. */
+static bn_status iterate_in_one_launch(maxwell *s, unsigned long long steps, int iterations, bool watched)
 {
     const maxwell_fields *f = &s->f;
-    bn_arg args[9 + 2 * SOURCE_ARGUMENTS] = {
+    const maxwell_light *light = &s->model.light;
+    const unsigned long long last = maxwell_steps_of_ramp(&s->model);
+    size_t count = 18;
+    bn_arg args[18 + 2 * SOURCE_ARGUMENTS] = {
         BN_UPDATE(f->E),
         BN_UPDATE(f->H),
         BN_UPDATE(f->part_E),
         BN_UPDATE(f->part_H),
+        BN_UPDATE(f->E_next),
+        BN_UPDATE(f->H_next),
+        BN_UPDATE(f->part_E_next),
+        BN_UPDATE(f->part_H_next),
         BN_READ(f->edges, 0),
         BN_ARRAY(s->k.table[MAXWELL_UPDATE_E]),
         BN_ARRAY(s->k.table[MAXWELL_UPDATE_H]),
         BN_ARRAY(s->k.meeting),
-        BN_I32V(run),
+        BN_I32V(iterations),
+        BN_ARRAY(s->k.light),
+        BN_I32V(steps < last ? steps : last),
+        BN_I32V(last),
+        BN_I32V(watched),
+        BN_SCALARS(s->k.scalars),
     };
-    return bn_launch(s->k.both, args, 9 + arguments_of_both(s, args + 9));
+    if (s->model.structure.magnetic)
+        args[count++] = (bn_arg)BN_READ(f->faces, 0);
+    if (light->volume && s->model.structure.magnetic)
+        args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_CONTRAST_H]);
+    if (light->volume) {
+        args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_CONTRAST]);
+        args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_WAVE]);
+    }
+    if (light->current)
+        args[count++] = (bn_arg)BN_READ(f->current, 0);
+    if (light->bloch)
+        args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_LATERAL]);
+    bn_kernel_repeats(s->k.both, iterations);
+    BN_TRY(bn_launch(s->k.both, args, count));
+    if (iterations % 2 == 1)
+        swap_buffers(f);
+    return BN_OK;
+}
+
+static bn_status launch_put_off(maxwell *s, bool watched)
+{
+    const int iterations = s->k.put_off;
+    s->k.put_off = 0;
+    return iterations > 0 ? iterate_in_one_launch(s, s->k.put_off_from, iterations, watched) : BN_OK;
+}
+
+bn_status maxwell_catch_up(maxwell *s) { return launch_put_off(s, false); }
+
+static bn_status catch_up(bn_sim *sim, void *state)
+{
+    (void)sim;
+    return maxwell_catch_up(state);
+}
+
+/* Steps of small grids wait for others and share a launch with them. */
+static bn_status put_off(maxwell *s, bool watched)
+{
+    if (s->k.put_off++ == 0)
+        s->k.put_off_from = s->steps;
+    return watched || s->k.put_off == MOST_ITERATIONS ? launch_put_off(s, watched) : BN_OK;
 }
 
 /* Both half steps in one sweep, into the other buffers. */
@@ -180,10 +276,7 @@ static bn_status step_fused(maxwell *s)
         BN_WRITE(f->part_H_next),
     };
     BN_TRY(bn_launch(s->k.fused, args, 11 + arguments_of_both(s, args + 11)));
-    bn_field_swap(f->E, f->E_next);
-    bn_field_swap(f->H, f->H_next);
-    bn_field_swap(f->part_E, f->part_E_next);
-    bn_field_swap(f->part_H, f->part_H_next);
+    swap_buffers(f);
     return BN_OK;
 }
 
@@ -208,12 +301,13 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     maxwell *s = state;
     const bool watched = maxwell_watches(s);
     const int wavelength = s->spectrum.present;
-    BN_TRY(watched || (!s->k.both && !(s->k.fused && bn_kernel_fits(s->k.fused))) ? step_two_pass(s, watched)
-           : s->k.both                                                            ? step_in_one_launch(s, true)
-                                                                                  : step_fused(s));
+    const bool fused = s->k.fused && bn_kernel_fits(s->k.fused) && !watched;
+    BN_TRY(s->k.both ? put_off(s, watched) : fused ? step_fused(s) : step_two_pass(s, watched));
     if (watched) {
         double maxima[MAXIMA];
-        BN_TRY(read_maxima(s, maxima));
+        if (!s->k.both)
+            BN_TRY(BN_RUN(s->k.maxima, BN_TOTALS(s->k.partials), BN_SCALARS(s->k.scalars)));
+        BN_TRY(bn_scalars_read(s->k.scalars, maxima, MAXIMA));
         if (s->k.both && maxima[2] != 0)
             return bn_fail(bn_sim_context(sim), BN_DEVICE,
                            "work-groups waited for each other in vain; solver.sweep = \"two-pass\" goes without");
@@ -299,6 +393,7 @@ static bn_status resume(bn_sim *sim, void *state) { return write_tables(bn_sim_d
 const bn_engine maxwell_device = { .name = "opencl",
                                    .setup = setup,
                                    .step = step,
+                                   .catch_up = catch_up,
                                    .teardown = teardown,
                                    .update_outputs = update_outputs,
                                    .resume = resume };

@@ -325,6 +325,11 @@ void maxwell_set_tables(maxwell_model *m)
     set_wave(m);
 }
 
+unsigned long long maxwell_steps_of_ramp(const maxwell_model *m)
+{
+    return m->t.ramp >= 1 ? 1 : (unsigned long long)(1 / m->t.ramp) + 1;
+}
+
 double maxwell_ramp(const maxwell_model *m, unsigned long long steps)
 {
     const double x = m->t.ramp * (double)(steps + 1);
