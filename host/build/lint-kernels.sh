@@ -53,8 +53,8 @@ compile()
 }
 
 # Barriers of the build for CPUs (barriers.awk), but for those of kernels that PoCL 3.1, 5.0 and 6.0 were seen to take.
-# spectral_columns was seen on 3.1 and 5.0 alone, spectral_rows and flow_newton_... on 3.1, bpm_steps, flow_step,
-# spectral_solve and maxwell_both, which only tests run on a CPU, on 3.1.
+# spectral_columns was seen on 3.1 and 5.0 alone, spectral_rows and flow_newton_... on 3.1; of those that only tests run
+# on a CPU, bpm_steps, flow_step and spectral_solve on 3.1, maxwell_both on 3.1 and 5.0.
 taken=' bpm_crank_nicolson bpm_half_step bpm_steps cg_products_dot cg_products_norm maxwell_both maxwell_fused maxwell_anderson_gram_sum spectral_columns spectral_rows spectral_solve flow_step flow_newton_panel flow_newton_substitute '
 llvm=$(mktemp) constants=$(mktemp)
 trap 'rm -f "$llvm" "$constants"' EXIT
