@@ -133,11 +133,56 @@ typedef struct window {
 } window;
 #define WHOLE_LINE ((window){ 0, CHUNKS, 0, CHUNKS })
 
+/* A work-item's part of a line's matrix: r of its chunk's nodes and of the one before. */
+typedef struct matrix {
+    real2 r_before, r[CHUNK];
+} matrix;
+
+#if IN_LOCAL
+/* Brings the matrices of the lines from row on: v to local memory, and (5) what carries are multiplied by. psi must not
+ * be there yet. */
+ALWAYS_INLINED void take_matrices(matrix *m, global const real2 *factors_r, global const change_t *change, int row,
+                                  int k, local real2 *memory)
+{
+    const int l = (int)(get_local_id(0) % LINES), c = (int)(get_local_id(0) / LINES);
+    const int mine = c < CHUNKS, own = min(c, CHUNKS - 1);
+    const index_t first = AT(0, min(row + l, NY - 1)) + own;
+    local change_t *nodes_v = (local change_t *)(memory + AT_V);
+    local real2 *nodes = memory + NODES_OF(k), *forward_factor = memory + l + 2 * LINES * CHUNKS;
+    local real2 *backward_factor = forward_factor + LINES * CHUNKS;
+    real2 r[CHUNK];
+    change_t v[CHUNK];
+    FOR_NODES(j) {
+        r[j] = IS_IN_ORDER(j) ? factors_r[first + j * CHUNKS] : (real2)(0);
+        v[j] = IS_IN_ORDER(j) ? change[first + j * CHUNKS] : (change_t)(0);
+    }
+    TO_LOCAL(r, nodes)
+    TO_LOCAL(v, nodes_v)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_NODES(j)
+        m->r[j] = OF_CHUNK(nodes, j);
+    m->r_before = own > 0 ? OF_CHUNK(nodes, -1) : (real2)(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (mine) {
+        real2 forward = (real2)(1, 0), backward = (real2)(1, 0);
+        FOR_NODES(j)
+            if (IS_NODE(own, j)) {
+                forward = cmul(forward, j > 0 ? -m->r[j - 1] : c > 0 ? -m->r_before : (real2)(0));
+                backward = cmul(backward, -m->r[j]);
+            }
+        forward_factor[c * LINES] = forward;
+        backward_factor[c * LINES] = backward;
+    }
+}
+#endif
+
 /* One work-item per chunk. Steps of the lines from row on, number k and following of the work-group's; psi is stored in
- * `result`, which is psi itself but for windows, unless it is only to be stored from local memory. */
+ * `result`, which is psi itself but for windows, unless it is only to be stored from local memory. taken: whether `m`
+ * has these lines' matrices already. */
 static inline void steps_in_registers(global const real2 *psi, global const real2 *factors_r,
                                       global const change_t *change, global real2 *result, window w, int store, int row,
-                                      int k, real2 factor, int reach, int steps, local real2 *memory)
+                                      int k, real2 factor, int reach, int steps, local real2 *memory, matrix *m,
+                                      int taken)
 {
     const int l = (int)(get_local_id(0) % LINES), c = (int)(get_local_id(0) / LINES);
     const int mine = c < w.chunks;
@@ -147,33 +192,26 @@ static inline void steps_in_registers(global const real2 *psi, global const real
     local real2 *forward_carry = memory + l, *backward_carry = forward_carry + LINES * GROUP_CHUNKS;
     local real2 *forward_factor = backward_carry + LINES * GROUP_CHUNKS;
     local real2 *backward_factor = forward_factor + LINES * GROUP_CHUNKS;
-    real2 r_before = (real2)(0), r[CHUNK], y[CHUNK];
-    change_t v[CHUNK];
+    real2 y[CHUNK];
 #if IN_LOCAL
-    local change_t *nodes_v = (local change_t *)(memory + AT_V);
+    local const change_t *nodes_v = (local const change_t *)(memory + AT_V);
     local real2 *nodes = memory + NODES_OF(k);
     global const real2 *line_psi = psi + first + own;
-    global const real2 *line_r = factors_r + first + own;
-    global const change_t *line_v = change + first + own;
-    FOR_NODES(j) {
-        y[j] = IS_IN_ORDER(j) ? line_psi[j * CHUNKS] : (real2)(0);
-        r[j] = IS_IN_ORDER(j) ? line_r[j * CHUNKS] : (real2)(0);
-        v[j] = IS_IN_ORDER(j) ? line_v[j * CHUNKS] : (change_t)(0);
-    }
-    TO_LOCAL(r, nodes)
-    TO_LOCAL(v, nodes_v)
-    barrier(CLK_LOCAL_MEM_FENCE);
     FOR_NODES(j)
-        r[j] = OF_CHUNK(nodes, j);
-    if (own > 0)
-        r_before = OF_CHUNK(nodes, -1);
-    barrier(CLK_LOCAL_MEM_FENCE);
+        y[j] = IS_IN_ORDER(j) ? line_psi[j * CHUNKS] : (real2)(0);
+    if (!taken)
+        take_matrices(m, factors_r, change, row, k, memory);
+    const real2 r_before = m->r_before;
+    real2 r[CHUNK];
+    FOR_NODES(j)
+        r[j] = m->r[j];
     TO_LOCAL(y, nodes)
     if (c == 0)
         nodes[CHUNKS * CHUNK * LINES + l] = (real2)(0);
 #else
     local real2 *low = backward_factor + GROUP_CHUNKS, *high = low + GROUP_CHUNKS + 1;
-    real2 f[CHUNK];
+    real2 r_before = (real2)(0), r[CHUNK], f[CHUNK];
+    change_t v[CHUNK];
     FOR_NODES(j) {
         const int is_node = mine && IS_NODE(of_line, j);
         const index_t at = first + (is_node ? of_line * CHUNK + j : 0);
@@ -185,7 +223,6 @@ static inline void steps_in_registers(global const real2 *psi, global const real
         r_before = factors_r[first + of_line * CHUNK - 1];
     if (c == 0)
         high[0] = low[w.chunks] = (real2)(0);
-#endif
     if (mine) {
         real2 forward = (real2)(1, 0), backward = (real2)(1, 0);
         FOR_NODES(j)
@@ -196,6 +233,9 @@ static inline void steps_in_registers(global const real2 *psi, global const real
         forward_factor[c * LINES] = forward;
         backward_factor[c * LINES] = backward;
     }
+    (void)m;
+    (void)taken;
+#endif
     for (int step = 0; step < steps; step++) {
 #if IN_LOCAL
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -315,9 +355,10 @@ static inline void steps_in_memory(global real2 *psi, global const real2 *factor
 }
 
 #define IN_REGISTERS (HAS_ALL_CHUNKS && get_local_size(0) >= LINES * CHUNKS)
-#define TAKE_STEPS(store, row, k, factor)                                                                         \
+#define TAKE_STEPS(store, row, k, factor, m, taken)                                                               \
     if (IN_REGISTERS)                                                                                             \
-        steps_in_registers(psi, factors_r, change, psi, WHOLE_LINE, store, row, k, factor, reach, steps, memory); \
+        steps_in_registers(psi, factors_r, change, psi, WHOLE_LINE, store, row, k, factor, reach, steps, memory,  \
+                           m, taken);                                                                             \
     else                                                                                                          \
         for (int row_ = row; row_ < min(row + LINES, NY); row_++)                                                 \
             steps_in_memory(psi, factors_r, change, work, AT(0, row_), factor, reach, steps, memory);
@@ -331,7 +372,8 @@ kernel void bpm_crank_nicolson(global real2 *psi, global const real2 *restrict f
     local real2 memory[MEMORY_VALUES];
     factors_r += (index_t)section * PLANE;
     change += (index_t)section * PLANE;
-    TAKE_STEPS(0, (int)get_global_id(1) - Y0, 0, factors[(int)get_global_id(1)])
+    matrix m;
+    TAKE_STEPS(0, (int)get_global_id(1) - Y0, 0, factors[(int)get_global_id(1)], &m, 0)
 }
 #else
 /* The rows [top, end), at most ROWS, to the transposed grid. */
@@ -346,14 +388,15 @@ static inline void store_transposed(global real2 *other, const int16 sizes, glob
 }
 
 /* Half steps along the lines [top, bottom), at most ROWS, of a cross-section. apart: work-groups of a launch have a
- * line each. */
+ * line each. taken: whether `m` has these lines' matrices already. */
 static inline void steps_along(global real2 *psi, global const real2 *factors_r, global const change_t *change,
                                global real2 *work, global real2 *other, const int16 sizes, int store, int top,
-                               int bottom, int apart, real2 factor, int reach, int steps, local real2 *memory)
+                               int bottom, int apart, real2 factor, int reach, int steps, local real2 *memory,
+                               matrix *m, int taken)
 {
     const int from_local = STORED_FROM_LOCAL & IN_REGISTERS & !apart;
     ROLLED for (int row = top; row < bottom; row += LINES) {
-        TAKE_STEPS(from_local ? store : 2, row, row - top, factor)
+        TAKE_STEPS(from_local ? store : 2, row, row - top, factor, m, taken)
         barrier(CLK_LOCAL_MEM_FENCE);
 #if STORED_FROM_LOCAL
         const int begin = (row - top) / HELD * HELD, end = row - top + LINES; /* of the lines that are held, so far */
@@ -372,11 +415,19 @@ static inline void steps_along(global real2 *psi, global const real2 *factors_r,
 }
 
 #if ONE_LAUNCH
+#define MATRICES_AHEAD (IN_LOCAL && LINES >= ROWS)
+#if MATRICES_AHEAD
+#define TAKE_AHEAD(y, task)                                                                                   \
+    take_matrices(&m, (y) ? factors_y : factors_x, (y) ? change_y : change_x, (task)*ROWS, 0, memory);
+#else
+#define TAKE_AHEAD(y, task) ;
+#endif
 /* Passes along the lines of one direction and of the other by turns, as many half steps in the first as `first` says,
  * in the last one `last`, else two: many steps along z of a small square cross-section, whose launches cost more than
- * what they do. Grids of both directions lie alike. Between passes all work-groups meet (lib/meet.h). along_y: whether
- * the first pass is along y. store: of the last pass, as of bpm_half_step. passes 0: a meeting alone, which proves that
- * work-groups run side by side. failed: 1 where they did not; then psi is no number, as the host will see. */
+ * what they do. Grids of both directions lie alike. Between passes all work-groups meet (lib/meet.h); while it waits
+ * for the others, a work-group brings the matrices of its next lines. along_y: whether the first pass is along y.
+ * store: of the last pass, as of bpm_half_step. passes 0: a meeting alone, which proves that work-groups run side by
+ * side. failed: 1 where they did not; then psi is no number, as the host will see. */
 kernel void bpm_steps(global real2 *psi_x, global real2 *psi_y, global const real2 *restrict factors_x,
                       global const real2 *restrict factors_y, global const change_t *restrict change_x,
                       global const change_t *restrict change_y, global real2 *work, int along_y, int passes, int first,
@@ -385,18 +436,27 @@ kernel void bpm_steps(global real2 *psi_x, global real2 *psi_y, global const rea
 {
     local real2 memory[MEMORY_VALUES];
     int met = meeting[MEETINGS];
+    const int tasks = passes > 0 ? (NY + ROWS - 1) / ROWS : 0;
+    const int mine = (int)get_group_id(0), groups = (int)get_num_groups(0);
+    matrix m;
+    TAKE_AHEAD(along_y, mine)
     ROLLED for (int pass = 0; pass < max(passes, 1); pass++) {
         const int y = (along_y + pass) & 1, ends = pass + 1 >= passes;
         const int count = pass == 0 ? first : ends ? last : 2;
-        FOR_GROUPS(task, passes > 0 ? (NY + ROWS - 1) / ROWS : 0)
+        FOR_GROUPS(task, tasks)
         {
             steps_along(y ? psi_y : psi_x, y ? factors_y : factors_x, y ? change_y : change_x, work, y ? psi_x : psi_y,
                         (int16)(0), ends ? store : 1, task * ROWS, min(task * ROWS + ROWS, NY), 0,
-                        (real2)(factor_x, factor_y), y ? reach_y : reach_x, count, memory);
+                        (real2)(factor_x, factor_y), y ? reach_y : reach_x, count, memory, &m, MATRICES_AHEAD);
             barrier(CLK_LOCAL_MEM_FENCE);
+            ROLLED for (int next = task + groups; next < tasks; next = tasks)
+                TAKE_AHEAD(y, next)
         }
-        if (!ends || passes == 0)
-            meet(meeting, &met);
+        if (!ends || passes == 0) {
+            const int last_one = arrive(meeting, met);
+            TAKE_AHEAD(!y, mine)
+            wait_for_all(meeting, &met, last_one);
+        }
     }
     if (get_local_id(0) == 0 && meeting[FAILED] != 0) {
         const index_t own = AT(0, (int)get_group_id(0) * ROWS);
@@ -416,12 +476,13 @@ static inline void steps_in_windows(global real2 *psi, global const real2 *facto
                                     int bottom, real2 factor, int reach, int steps, local real2 *memory)
 {
     const int each = WINDOW_STORES;
+    matrix m;
     ROLLED for (int row = top; row < bottom; row++)
         ROLLED for (int begin = 0, end; begin < CHUNKS; begin = end) {
             const int first = max(begin - BEYOND, 0), last = min(begin + each + BEYOND, CHUNKS);
             end = last < CHUNKS ? begin + each : CHUNKS;
             steps_in_registers(psi, factors_r, change, work, (window){ first, last - first, begin, end }, 0, row, 0,
-                               factor, reach, steps, memory);
+                               factor, reach, steps, memory, &m, 0);
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     barrier(CLK_GLOBAL_MEM_FENCE);
@@ -453,8 +514,9 @@ kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factor
                          reach, steps, memory);
         return;
     }
+    matrix m;
     steps_along(psi, factors_r, change, work, other, sizes, store, top, bottom, apart, (real2)(factor_x, factor_y),
-                reach, steps, memory);
+                reach, steps, memory, &m, 0);
 }
 #endif
 #endif

@@ -18,26 +18,42 @@
 #define MEETINGS 64
 #define FAILED 96
 
-/* All work-groups of a launch wait for each other. meeting: 128 integers, zero at first (bn_device_array_meeting), of
- * which FAILED is 1 once one has waited in vain. met: what MEETINGS was when the launch began, counted on here. */
-ALWAYS_INLINED void meet(volatile global int *meeting, int *met)
+/* A work-group has done what others wait for. meeting: 128 integers, zero at first (bn_device_array_meeting), of which
+ * FAILED is 1 once one has waited in vain. met: what MEETINGS was when the launch began, counted on by wait_for_all.
+ * Returns, to one work-item, whether it is the last. */
+ALWAYS_INLINED int arrive(volatile global int *meeting, int met)
 {
+    int last = 1;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0 && get_num_groups(0) > 1) {
         FENCE;
-        if (atomic_inc(meeting + ARRIVALS(*met)) == (int)get_num_groups(0) - 1) {
+        last = atomic_inc(meeting + ARRIVALS(met)) == (int)get_num_groups(0) - 1;
+        if (last) {
             FENCE;
-            meeting[MEETINGS] = *met + 1;
-            meeting[ARRIVALS(*met)] = 0;
-        } else {
-            int polls = 0;
-            while (meeting[MEETINGS] == *met && polls < PATIENCE)
-                polls = ++polls % LOOKS == 0 && meeting[FAILED] ? PATIENCE : polls;
-            if (polls == PATIENCE)
-                atomic_xchg(meeting + FAILED, 1);
+            meeting[MEETINGS] = met + 1;
+            meeting[ARRIVALS(met)] = 0;
         }
+    }
+    return last;
+}
+
+/* Until all work-groups of the launch have arrived. */
+ALWAYS_INLINED void wait_for_all(volatile global int *meeting, int *met, int last)
+{
+    if (get_local_id(0) == 0 && get_num_groups(0) > 1) {
+        int polls = last ? PATIENCE + 1 : 0;
+        while (polls < PATIENCE && meeting[MEETINGS] == *met)
+            polls = ++polls % LOOKS == 0 && meeting[FAILED] ? PATIENCE : polls;
+        if (polls == PATIENCE)
+            atomic_xchg(meeting + FAILED, 1);
         FENCE;
     }
     *met += 1;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+
+ALWAYS_INLINED void meet(volatile global int *meeting, int *met)
+{
+    const int last = arrive(meeting, *met);
+    wait_for_all(meeting, met, last);
 }
