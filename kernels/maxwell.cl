@@ -81,29 +81,25 @@ static inline int3 depths(int of, int x, int y, int z)
     return (int3)(DEPTH_X(of, x), DEPTH_Y(of, y), DEPTH_Z(of, z));
 }
 
-/* One component: (1) or (2), or (3) where it is split. */
+/* One component: (1) or (2), or (3) where it is split. A launch of few cells is loads that wait for each other: there
+ * none stands behind a branch. */
+static inline real2 whole_component(real2 old, real2 sum, global const real2 *table, int at)
+{
+    return times(table[2 * at], old) + times(table[2 * at + 1], sum);
+}
+
 static inline real2 update_component(real2 old, real2 first, real2 second, global const real2 *table, int at_first,
                                      int at_second, int split, global const real2 *part, index_t at, real2 *new_part)
 {
-#if ONE_LAUNCH
-    /* A launch of few cells is loads that wait for each other: here none stands behind a branch. */
-    const real2 before = part[split ? at : 0];
-    const real2 t_1 = table[2 * at_first], c_1 = table[2 * at_first + 1];
-    const real2 t_2 = table[2 * at_second], c_2 = table[2 * at_second + 1];
-    const real2 a = times(t_1, before) + times(c_1, first), b = times(t_2, old - before) + times(c_2, second);
-    const real2 both = a + b, whole = times(t_1, old) + times(c_1, first + second);
-    *new_part = a;
-    return (real2)(split ? both.x : whole.x, split ? both.y : whole.y);
-#else
-    if (split) {
-        const real2 before = part[at];
+    if (ONE_LAUNCH || split) {
+        const real2 before = part[split ? at : 0];
         const real2 a = times(table[2 * at_first], before) + times(table[2 * at_first + 1], first);
         const real2 b = times(table[2 * at_second], old - before) + times(table[2 * at_second + 1], second);
+        const real2 whole = whole_component(old, first + second, table, at_first), both = a + b;
         *new_part = a;
-        return a + b;
+        return (real2)(split ? both.x : whole.x, split ? both.y : whole.y);
     }
-    return times(table[2 * at_first], old) + times(table[2 * at_first + 1], first + second);
-#endif
+    return whole_component(old, first + second, table, at_first);
 }
 
 /* Stores the parts of a cell at depths d where it has any. */
