@@ -420,7 +420,7 @@ static inline void steps_along(global real2 *psi, global const real2 *factors_r,
 #define TAKE_AHEAD(y, task)                                                                                   \
     take_matrices(&m, (y) ? factors_y : factors_x, (y) ? change_y : change_x, (task)*ROWS, 0, memory);
 #else
-#define TAKE_AHEAD(y, task) ;
+#define TAKE_AHEAD(y, task)
 #endif
 /* Passes along the lines of one direction and of the other by turns, as many half steps in the first as `first` says,
  * in the last one `last`, else two: many steps along z of a small square cross-section, whose launches cost more than
@@ -440,6 +440,7 @@ kernel void bpm_steps(global real2 *psi_x, global real2 *psi_y, global const rea
     const int mine = (int)get_group_id(0), groups = (int)get_num_groups(0);
     matrix m;
     TAKE_AHEAD(along_y, mine)
+    barrier(CLK_LOCAL_MEM_FENCE);
     ROLLED for (int pass = 0; pass < max(passes, 1); pass++) {
         const int y = (along_y + pass) & 1, ends = pass + 1 >= passes;
         const int count = pass == 0 ? first : ends ? last : 2;
@@ -449,8 +450,10 @@ kernel void bpm_steps(global real2 *psi_x, global real2 *psi_y, global const rea
                         (int16)(0), ends ? store : 1, task * ROWS, min(task * ROWS + ROWS, NY), 0,
                         (real2)(factor_x, factor_y), y ? reach_y : reach_x, count, memory, &m, MATRICES_AHEAD);
             barrier(CLK_LOCAL_MEM_FENCE);
-            ROLLED for (int next = task + groups; next < tasks; next = tasks)
+            ROLLED for (int next = task + groups; next < tasks; next = tasks) {
                 TAKE_AHEAD(y, next)
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
         }
         if (!ends || passes == 0) {
             const int last_one = arrive(meeting, met);
