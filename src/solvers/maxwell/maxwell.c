@@ -245,7 +245,7 @@ static bn_status plan_notes(const maxwell *s, bn_plan *p)
 /* One sweep moves two thirds of the bytes, through a second buffer of every field; its tiles need a million cells to
  * fill a GPU. Small grids, in single and in double precision, take less time than two launches (docs/measurements.md).
  */
-static const double one_launch_cells[2] = { 112000, 80000 };
+static const double one_launch_cells[2] = { 150000, 112000 };
 static maxwell_sweep choose_sweep(const bn_case *c, const bn_device_info *device)
 {
     double cells = 1;
