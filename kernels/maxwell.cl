@@ -81,13 +81,14 @@ static inline int3 depths(int of, int x, int y, int z)
     return (int3)(DEPTH_X(of, x), DEPTH_Y(of, y), DEPTH_Z(of, z));
 }
 
-/* One component: (1) or (2), or (3) where it is split. A launch of few cells is loads that wait for each other: there
- * none stands behind a branch. */
+/* One component that is not split: (1) or (2). */
 static inline real2 whole_component(real2 old, real2 sum, global const real2 *table, int at)
 {
     return times(table[2 * at], old) + times(table[2 * at + 1], sum);
 }
 
+/* One component: (1) or (2), or (3) where it is split. On small grids the time goes into loads that wait for each
+ * other, so there both are computed and none stands behind a branch. */
 static inline real2 update_component(real2 old, real2 first, real2 second, global const real2 *table, int at_first,
                                      int at_second, int split, global const real2 *part, index_t at, real2 *new_part)
 {
